@@ -10,6 +10,7 @@ from typing import Literal
 
 from .exception import ExceptionLine, Relation, Segment, read_exception, read_raised
 from .traceback_lines import (
+    ARROW,
     CARETS,
     CHAINS,
     FOREIGN,
@@ -22,7 +23,6 @@ from .traceback_lines import (
     RichBox,
     indent_of,
     introduces_inner,
-    read_arrow,
     read_frame,
     read_header,
     read_ipython_frame,
@@ -134,8 +134,8 @@ class Assembly:
         if frame := read_ipython_frame(text):
             self.segment.frames.append(frame)
             return True
-        if (arrow := read_arrow(text)) and self.segment.frames:
-            self.segment.keep_code(arrow[1], arrow[0])
+        if (arrow := ARROW.match(text)) and self.segment.frames:
+            self.segment.keep_code(arrow[2], int(arrow[1]))
         return text[0].isdigit() or text[0] in " -"
 
     def _name_exception(self, number: int, found: ExceptionLine) -> bool:

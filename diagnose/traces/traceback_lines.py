@@ -148,13 +148,13 @@ class RichBox:
 
     def feed(self, text: str) -> bool:
         """Take one line of the box; False when the line does not belong to it."""
+        stripped = text.strip()
         if _BOTTOM.match(text):
             self.is_open = False
-            return True
-        stripped = text.strip()
-        if not stripped or stripped[0] not in _BORDERS:
+        elif stripped and stripped[0] in _BORDERS:
+            self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
+        else:
             return False
-        self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
         return True
 
     def _feed_inside(self, inside: str) -> None:
@@ -183,7 +183,7 @@ class RichBox:
 _CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
 _IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
 _IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
-_ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
+ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")  # `----> 3 code`
 
 
 def read_ipython_frame(text: str) -> Frame | None:
@@ -192,9 +192,3 @@ def read_ipython_frame(text: str) -> Frame | None:
         return Frame(found[1], int(found[2]), (found[3] or "").partition("(")[0].strip())
     old = _IPYTHON_OLD.match(text)
     return Frame(old[1], 0, old[2].partition("(")[0].strip()) if old else None
-
-
-def read_arrow(text: str) -> tuple[int, str] | None:
-    """Read IPython's `----> 3 code` line as line number and code."""
-    found = _ARROW.match(text)
-    return (int(found[1]), found[2].strip()) if found else None
