@@ -24,7 +24,6 @@ from .own_headers import header_of, may_have_header
 from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
 from .streams import Joined, Stream
 
-Tail = Callable[[int], bytes]  # so many bytes from the end on
 LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
 # where a line means what those before it say
@@ -41,18 +40,18 @@ class Form:
     header: Rewriting | None = None
 
 
-def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None = None) -> Form:
-    """Yield the form of a text that begins with `head`, of which `stream` gives more; `tail`: reads its end.
+def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: bytes = b"") -> Form:
+    """Yield the form of a text that begins with `head`, of which `stream` gives more, and whose last lines are `tail`.
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
     if kind not in LINES or identity_from_path(name).rank is not None:
         return _plain_form(kind, head, stream, name)
-    if not may_have_header(head[:LOOK_BYTES]) and not (tail is not None and may_have_header(tail(LOOK_BYTES))):
+    if not may_have_header(head[:LOOK_BYTES]) and not may_have_header(tail[-LOOK_BYTES:]):
         return _plain_form(kind, head, stream, name)
     sample = stream.peek(HEADER_BYTES)
-    if tail is not None:
-        sample = sample[: sample.rfind(b"\n") + 1] + tail(HEADER_BYTES)
+    if tail:
+        sample = sample[: sample.rfind(b"\n") + 1] + tail
     if kind == "text" and (header := header_of(sample)) is not None and not may_quote(head):
         return Form(kind, header=header)
     form = _plain_form(kind, head, stream, name)
@@ -63,19 +62,15 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
     return replace(form, header=header_of(sample))
 
 
-def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
-    """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
+def tail_of(raw: io.RawIOBase, size: int) -> bytes:
+    """Yield a file's last lines, of one that is longer than what is read of its beginning."""
     if size <= HEADER_BYTES:
-        return None
-
-    def read(count: int) -> bytes:
-        place = raw.tell()
-        raw.seek(max(size - count, 0))
-        data = raw.read(count) or b""
-        raw.seek(place)
-        return data[data.find(b"\n") + 1 :]
-
-    return read
+        return b""
+    place = raw.tell()
+    raw.seek(size - HEADER_BYTES)
+    data = raw.read(HEADER_BYTES) or b""
+    raw.seek(place)
+    return data[data.find(b"\n") + 1 :]
 
 
 def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> Form:

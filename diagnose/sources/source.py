@@ -21,7 +21,7 @@ from ..lines.record import record
 from .bounds import MAX_DEPTH, MAX_NAME_CHARS, NO_TIME, Deadline, Share, broken_off, special, why_not
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
-from .log_forms import WHOLE, Tail, form_of, has_sections, read_sections, tail_of
+from .log_forms import WHOLE, form_of, has_sections, read_sections, tail_of
 from .paths import SKIPPED_FOLDERS, Seen, expand_pattern, files_below, find_remote, head_behind_zeros, is_url, open_remote
 from .streams import Joined, Stream, binary_of, inflated, missing_extra, name_of
 
@@ -191,7 +191,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
     if opened.head and not opened.head.strip(b"\0") and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
-        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
+        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else b""
         source = _classify(opened, path, size, here.damage, tail)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
@@ -269,7 +269,7 @@ def _unwrap(raw: Stream, name: str, here: _Unpacking) -> _Opened:
     return _Opened(stream, head, layers, container, skipped)
 
 
-def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None) -> Source:
+def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: bytes = b"") -> Source:
     if opened.skipped is not None:
         return Source(name, "binary", size, opened.skipped)
     if not opened.head:
