@@ -31,7 +31,7 @@ from .scan.kept import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scan.scan import Scan, require_log
 from .scan.scanner import ScanRules
-from .sources.refusals import broken_off
+from .sources.bounds import broken_off
 from .sources.source import Input
 from .verdict.decision import decide
 

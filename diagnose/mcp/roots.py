@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..lines.record import record
 from ..sources.bounds import Deadline
-from ..sources.paths import FolderWalk, expand_pattern, is_url
+from ..sources.paths import expand_pattern, files_below, is_url
 
 MAX_PATHS = 64  # of one call
 MEMBER = "!"  # between an archive and what is in it
@@ -63,7 +63,7 @@ class Roots:
         """The path itself; of a folder with links that lead out of the roots, the files that stay within."""
         if not self.holds(path):
             raise UsageError(f"{path}: not below {', '.join(self.folders)}")
-        files = FolderWalk(path, set(), Deadline()).files() if os.path.isdir(path) else [path]
+        files = files_below(path, set(), Deadline())[0] if os.path.isdir(path) else [path]
         within = [file for file in files if self.holds(file)]
         return [path] if len(within) == len(files) else within
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ..errors import SourceError
 from ..sources.bounds import Deadline
-from ..sources.paths import FolderWalk
+from ..sources.paths import files_below, inode_of
 
 CHUNK_BYTES = 4 << 20  # read of one file before the next one has its turn
 MAX_LINE_BYTES = 1 << 20  # of a line without an end: then it is taken as it is
@@ -70,7 +70,7 @@ class GrowingFiles:
 
     def _look_around(self) -> None:
         """Find new files, and old ones that have got another name or none."""
-        by_path = {path: inode for path in self._paths() if (inode := _inode(path)) is not None}
+        by_path = {path: inode for path in self._paths() if (inode := inode_of(path)) is not None}
         here = set(by_path.values())
         for inode, followed in list(self._followed.items()):
             if by_path.get(followed.path) != inode:  # rotated, or removed
@@ -87,7 +87,7 @@ class GrowingFiles:
         for pattern in self._patterns:
             found = [pattern] if os.path.exists(pattern) else glob.glob(os.path.expanduser(pattern), recursive=True)
             for path in sorted(found):
-                yield from FolderWalk(path, set(), Deadline()).files()
+                yield from files_below(path, set(), Deadline())[0]
 
     def _follow(self, path: str, inode: Inode) -> None:
         if not os.path.isfile(path):
@@ -121,11 +121,3 @@ class GrowingFiles:
         if followed.name == followed.path:
             self._renamed.append((followed.name, new))
             followed.name = new
-
-
-def _inode(path: str) -> Inode | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
