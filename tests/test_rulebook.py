@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue.checks import check_catalogue
-from diagnose.catalogue.firing import fire
-from diagnose.catalogue.literal_costs import WIDTH, literal_costs
+from diagnose.catalogue.checks import WIDTH, check_catalogue, literal_costs
 from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.lookup import fire
 from diagnose.catalogue.pattern_facts import implies, is_anchored
 from diagnose.engine import diagnose
 from diagnose.errors import SourceError

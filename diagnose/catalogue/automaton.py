@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 from .cache import can_tell_owner, read_own, write_own
@@ -40,7 +40,13 @@ def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
 
 def automaton_apart(literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False) -> FindApart:
     """Yield a function that finds `literals` and `others` in one pass, and yields their pairs apart."""
-    return partial(_library([*literals, *others], is_lasting=is_lasting).find_apart, len(literals))
+    find, count = _library([*literals, *others], is_lasting=is_lasting).find, len(literals)
+
+    def find_apart(data: bytes | memoryview) -> tuple[Found, Found]:
+        found = find(data)
+        return [x for x in found if x[1] < count], [(end, n - count) for end, n in found if n >= count]
+
+    return find_apart
 
 
 def _library(literals: Sequence[Literal], *, is_lasting: bool) -> _Hyperscan | PurePython:
@@ -79,21 +85,6 @@ class _Hyperscan:
 
         self._db.scan(data, match_event_handler=on_match)
         return found
-
-    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
-        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
-        found: Found = []
-        others: Found = []
-        keep, put = found.append, others.append
-
-        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            if literal < count:
-                keep((end, literal))
-            else:
-                put((end, literal - count))
-
-        self._db.scan(data, match_event_handler=on_match)
-        return found, others
 
 
 def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
@@ -159,8 +150,3 @@ class PurePython:
                 found.append((at + len(text), number))
                 at = -1 if once else haystack.find(text, at + 1)
         return sorted(found)
-
-    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
-        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
-        found = self.find(data)
-        return [x for x in found if x[1] < count], [(end, n - count) for end, n in found if n >= count]

@@ -100,7 +100,7 @@ def test_rules(
     from ..catalogue.load import lay_over
 
     if literals is not None:
-        from ..catalogue.literal_costs import literal_costs
+        from ..catalogue.checks import literal_costs
 
         for row in literal_costs(load_rules(*([folder] if folder else [])), literals):
             typer.echo(row)
@@ -121,8 +121,8 @@ def test_rules(
 def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: list[Path], who: str = "") -> bool:
     """Print the faults and what was tested; yield whether there are any."""
     from ..catalogue.checks import check_catalogue
-    from ..catalogue.firing import fire
     from ..catalogue.load import rule_folders
+    from ..catalogue.lookup import fire
 
     part = whole
     if isinstance(only, tuple):

@@ -78,8 +78,7 @@ def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, di
     """The report on one run, without secrets, and its steps; of a written report there are none."""
     from ..catalogue.load import load_rules
     from ..engine import diagnose
-    from ..history.difference import written_report
-    from ..history.steps import losses
+    from ..history.difference import losses, written_report
     from ..report.redaction import redact
     from ..sources.bounds import Deadline
 

@@ -16,8 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from .board import Board, start_sentinel
-from .streams import OUTWARD_GONE, Copier, JobStream, copy_size, start_copier
+from .streams import OUTWARD_GONE, Board, Copier, JobStream, copy_size, start_copier, start_sentinel
 
 _NOT_PASSED = {
     "SIGKILL", "SIGSTOP", "SIGCHLD", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGPIPE", "SIGXFSZ", "SIGURG",
