@@ -71,13 +71,9 @@ def write_own(name: str, data: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
         scratch.replace(folder / name)
-        _thin_out(folder, name.partition("-")[0])
-
-
-def _thin_out(folder: Path, kind: str) -> None:
-    files = sorted(folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-KEPT]:
-        path.unlink()
+        files = sorted(folder.glob(f"{name.partition('-')[0]}-*"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-KEPT]:
+            path.unlink()
 
 
 def _is_own(status: os.stat_result) -> bool:

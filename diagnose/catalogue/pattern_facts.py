@@ -21,7 +21,7 @@ else:  # pragma: no cover - the same modules under their old names
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, *([sre.POSSESSIVE_REPEAT] if hasattr(sre, "POSSESSIVE_REPEAT") else []))
 STARTS = (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
 MAX_REPEAT = 1000  # RE2 refuses larger bounds
-MAX_READINGS = 64  # of one sequence, before what went before is no longer followed
+MAX_READINGS = 256  # of one sequence, before what went before is no longer followed
 OPEN = "\0"  # in a reading: anything that is not of known letters
 LONG = 32  # times that a part may come again before its length matters
 PROBES = " a0\n:,./[(-_\tZ"  # characters that parts of log lines have in common
@@ -43,9 +43,15 @@ def _readings(tree: Any, is_proven: Callable[[str], bool]) -> set[str]:
     found = {""}
     for op, arg in tree:
         texts = _readings_of(op, arg, is_proven)
-        longer = {reading for a in found for b in texts if not is_proven(reading := a + b)}
+        longer = {_ends(reading) for a in found for b in texts if not is_proven(reading := a + b)}
         found = longer if len(longer) <= MAX_READINGS else {OPEN + text for text in texts}
     return found
+
+
+def _ends(reading: str) -> str:
+    """A reading without what stands between its open parts: no neighbour can make a literal of it."""
+    first, gap, rest = reading.partition(OPEN)
+    return first + gap + rest.rpartition(OPEN)[2]
 
 
 def _readings_of(op: Any, arg: Any, is_proven: Callable[[str], bool]) -> set[str]:

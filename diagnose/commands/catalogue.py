@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -74,15 +75,9 @@ def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocom
         catalogue = load_rules()
         if rule_id in catalogue.causes:
             raise RuleError(f"{rule_id} is a cause; see `diagnose explain {rule_id}` and `diagnose rules list {rule_id}`")
-        near = _near(rule_id, catalogue)
-        raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near}?" if near else "; see `diagnose rules list`"))
+        near = get_close_matches(rule_id, catalogue.rules, 1)
+        raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
     typer.echo(path.read_text().rstrip())
-
-
-def _near(rule_id: str, catalogue: Catalogue) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(rule_id, catalogue.rules, 1)), None)
 
 
 @app.command("test")

@@ -87,15 +87,12 @@ def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Differ
         a, b = good.get(name), bad.get(name)
         texts = (_shown(a), _shown(b))
         if texts[0] != texts[1] and not any(word in name for word in _OF_ONE_RUN):
-            kind = "world" if name in ("world_size", "nnodes") else "version" if _is_version(name) else "setting"
+            is_version = any(word in name for word in _VERSION)
+            kind = "world" if name in ("world_size", "nnodes") else "version" if is_version else "setting"
             found.append(Difference(kind, name, *texts, a.source if a else "", b.source if b else ""))
     order = ("world", "version", "setting")
     # What one of the runs does not state may be the same all the same: behind what both state.
     yield from sorted(found, key=lambda d: (not (d.good and d.bad), order.index(d.kind)))
-
-
-def _is_version(name: str) -> bool:
-    return any(word in name for word in _VERSION)
 
 
 def _shown(fact: Fact | None) -> str:

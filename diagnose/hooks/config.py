@@ -53,10 +53,13 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
     """
     if named := os.environ.get("DIAGNOSE_CONFIG"):
         return _read(Path(named)) or Config()
-    for folder in _upwards(Path(start).absolute()):
+    here = Path(start).absolute()
+    for folder in (here, *here.parents):
         for name in (_OWN_FILE, _PROJECT_FILE):
             if (folder / name).is_file() and (config := _read(folder / name)):
                 return _distrusted(config)
+        if (folder / ".git").exists():
+            break
     return Config()
 
 
@@ -92,13 +95,6 @@ def template_for(folder: str | None, suffix: str) -> str | None:
     """The user's own template for an output with this suffix: `report.md.j2` in the template folder; None for ours."""
     path = os.path.join(folder or "", f"report{suffix.lower()}.j2")
     return path if folder and os.path.isfile(path) else None
-
-
-def _upwards(start: Path) -> Iterator[Path]:
-    for folder in (start, *start.parents):
-        yield folder
-        if (folder / ".git").exists():
-            return
 
 
 def _read(path: Path) -> Config | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..advice.statement import Evidence
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import RankRow, Symptom
+from ..report.parts import Symptom
 from ..report.report import Report
 
 MOST_BYTES = 24_000  # of one answer, about 6,000 tokens
@@ -27,26 +27,21 @@ def verdict(report: Report, name: str) -> dict[str, Any]:
         about |= {
             "cause": found.cause, "title": found.title, "certainty": found.certainty,
             "reasons": [reason.text for reason in found.reasons],
-            "culprits": [_row(c) for c in found.culprits], "owner": found.owner,
+            "culprits": [row_of(c) for c in found.culprits], "owner": found.owner,
             "restart": found.restart, "evidence": [_proof(e) for e in found.evidence[:EVIDENCE]],
-            "remedy": [_row(step) for step in found.remedy],
+            "remedy": [row_of(step) for step in found.remedy],
         }  # fmt: skip
     return _without_blanks(about | {
         "consequences": [_consequence(s) for s in report.symptoms[:CONSEQUENCES]],
         "alternatives": [{"cause": a.cause, "title": a.title, "why_not": a.why_not} for a in report.alternatives[:OTHERS]],
-        "last_lines": [_row(line) for line in report.last_lines[:OTHERS]],
-        "collect": [_row(step) for step in report.collect],
+        "last_lines": [row_of(line) for line in report.last_lines[:OTHERS]],
+        "collect": [row_of(step) for step in report.collect],
         "ranks": {state or "unknown": rank_ranges(ranks) for state, ranks in states.items()},
         "notices": [notice.text for notice in report.notices[:OTHERS]],
         "gaps": [gap.text for gap in report.gaps[:OTHERS]],
         "inputs": {"files": len(report.inputs), "bytes": report.stats.bytes},
         "not_read": [f"{row.file}: {row.skipped}" for row in report.inputs if row.skipped][:OTHERS],
     })  # fmt: skip
-
-
-def rank_row(row: RankRow) -> dict[str, Any]:
-    """Yield what is known of one rank."""
-    return _row(row)
 
 
 def bounded(answer: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +68,8 @@ def _without_blanks(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value not in (None, "", [], {}, ())}
 
 
-def _row(value: Any) -> dict[str, Any]:
+def row_of(value: Any) -> dict[str, Any]:
+    """Yield the fields of a record that say anything."""
     return _without_blanks(asdict(value))
 
 

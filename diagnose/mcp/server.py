@@ -27,7 +27,7 @@ from ..report.printable import one_line
 from ..report.redaction import redact, redact_text
 from ..report.report import Report
 from ..views.catalogue_page import cause_page
-from .answers import bounded, rank_row, verdict
+from .answers import bounded, row_of, verdict
 from .roots import Roots, excerpt
 
 try:
@@ -123,7 +123,7 @@ class Desk:
     ) -> Answer:
         """List the ranks of a report: host, state, last step, last time, first error."""
         rows = [row for row in self._report(report).ranks if state in (None, row.state)]
-        return {"count": len(rows), "ranks": [rank_row(row) for row in rows[:MAX_RANKS]]}
+        return {"count": len(rows), "ranks": [row_of(row) for row in rows[:MAX_RANKS]]}
 
     @tool
     def explain(self, text: Annotated[str, Field(description="a cause, a code (xid-79) or a log message")]) -> Answer:

@@ -71,7 +71,11 @@ class GrowingScan:
         is_begun = read.scan is not None and read.bytes >= KNOWN_BYTES
         voices = len(read.scan.progress) if read.scan is not None else 0
         for data, is_worth in self._sieve.pieces(added.data, voices) if is_begun else [(added.data, True)]:
-            part = self._scanned(read, added.name, data) if is_worth else _counted(read.source, added.name, data)
+            if is_worth:
+                part = self._scanned(read, added.name, data)
+            else:
+                kept = Kept(Windows(opening=b""))  # what was open before ends here
+                part = SourceScan(added.name, read.source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
             read.scan = part if read.scan is None else merge(read.scan, part)
         read.bytes += len(added.data)
         return True
@@ -83,12 +87,6 @@ class GrowingScan:
         for block in read_blocks(piece, find_marks=self._rules.marks_of):
             scanner.feed(block)
         return scanner.finish()
-
-
-def _counted(source: Source, name: str, data: bytes) -> SourceScan:
-    """The scan of lines that nothing is looked for in."""
-    kept = Kept(Windows(opening=b""))  # what was open before ends here
-    return SourceScan(name, source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
 
 
 def _source_of(added: Added) -> Source | None:

@@ -188,7 +188,8 @@ class Standing:
         """Yield what changed; `over`: ranks that ended or failed, of which no step is expected any more."""
         resumed = [rank for rank, step in steps.items() if self._move(rank, step, now)]
         most = max(steps.values(), default=0)
-        limit_s = self._limit_s()
+        longest_s = max((pace.longest_s for pace in self._paces.values()), default=0.0)
+        limit_s = self._quiet_s if self._quiet_s is not None else max(LEAST_QUIET_S, QUIET_FACTOR * longest_s)
         said: dict[str, list[int]] = {"stopped": [], "behind": []}
         for rank, pace in sorted(self._paces.items()):
             pace.behind = pace.behind + 1 if most - pace.step >= BEHIND_STEPS else 0
@@ -212,10 +213,6 @@ class Standing:
             pace.longest_s = max(pace.longest_s, now - pace.moved)
         pace.step, pace.moved, pace.said = step, now, "" if was_stopped else pace.said
         return was_stopped
-
-    def _limit_s(self) -> float:
-        longest = max((pace.longest_s for pace in self._paces.values()), default=0.0)
-        return self._quiet_s if self._quiet_s is not None else max(LEAST_QUIET_S, QUIET_FACTOR * longest)
 
     def _changes(self, kind: str, ranks: list[int], most: int, now: float) -> Iterator[Change]:
         """The ranks of one state, those at one step together, the farthest behind first."""
