@@ -39,9 +39,7 @@ def run(given: RunOptions) -> int:
     if not given.command:
         raise UsageError("run: no command; write it behind `--`, as in `diagnose run -- torchrun train.py`")
     facts, config = read_environment(), config_or_defaults(RUN)
-    request = prepare_request(
-        RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
-    )
+    request = prepare_request(RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared)
     return run_job(
         given.command,
         replace(request, redact=request.redact and not given.no_redact),

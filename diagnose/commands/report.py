@@ -14,7 +14,7 @@ from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
 from ..views.rendering import PASTED, SUFFIXES, render, shown
-from .options import COLORS, ENGINES, ReportOptions
+from .options import COLORS, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
 EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
@@ -53,7 +53,14 @@ def run(given: ReportOptions) -> int:
 
 def finish(found: Report, given: ReportOptions) -> None:
     """Write the report where it was asked for, print it, and then say what was written."""
-    said = [_write(path, _pieces(found, given, _form_of(path))) for path in given.output if path != STDOUT]
+    written: list[Path] = []
+    faults: list[UsageError] = []
+    for path in (path for path in given.output if path != STDOUT):
+        try:
+            write_named(path, _pieces(found, given, _form_of(path)))
+            written.append(path)
+        except UsageError as error:
+            faults.append(error)
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
@@ -63,12 +70,10 @@ def finish(found: Report, given: ReportOptions) -> None:
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
-    for text, is_fault in said:
-        if not is_fault:
-            print(f"diagnose: {text}", file=sys.stderr)
-    fault = next((text for text, is_fault in said if is_fault), None)
-    if fault:
-        raise UsageError(fault)  # after the verdict: it has been worked for
+    for path in written:
+        print(f"diagnose: wrote {path}", file=sys.stderr)
+    if faults:
+        raise faults[0]  # after the verdict: it has been worked for
 
 
 def _remembered(found: Report, given: ReportOptions) -> Report:
@@ -91,7 +96,12 @@ def _tell_junit(given: ReportOptions, why: str) -> None:
     text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
     for path in given.output:
         if path != STDOUT and _form_of(path) == "junit":
-            print(f"diagnose: {_write(path, [text])[0]}", file=sys.stderr)
+            said = f"wrote {path}"
+            try:
+                write_named(path, [text])
+            except UsageError as fault:
+                said = str(fault)
+            print(f"diagnose: {said}", file=sys.stderr)
     if given.format == "junit" and not given.quiet:
         sys.stdout.write(text)
 
@@ -176,8 +186,6 @@ def _add_configured(given: ReportOptions) -> None:
 def _check(given: ReportOptions) -> None:
     if given.format not in FORMATS:
         raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMATS)}")
-    if given.engine not in ENGINES:
-        raise UsageError(f"--engine {given.engine}: choose local or ray")
     if given.engine != "ray" and (given.address or given.on_every_node):
         raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
     if given.rank is not None and given.rank < 0:
@@ -210,17 +218,16 @@ def _width() -> int:
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
 
-def _write(path: Path, pieces: Iterable[str]) -> tuple[str, bool]:
-    """Write one output; yield what is to be said of it, and whether that is a fault."""
+def write_named(path: Path, pieces: Iterable[str | bytes]) -> None:
+    """Write what `-o` names. Raises `UsageError` where that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "w", encoding="utf-8", opener=open_named) as file:
-            file.writelines(pieces)
-    except FileExistsError:  # what should be its folder is a file
-        return f"-o {path}: Not a directory", True
+        with open(path, "wb", opener=open_named) as file:
+            file.writelines(x.encode() if isinstance(x, str) else x for x in pieces)
+    except FileExistsError as error:  # what should be its folder is a file
+        raise UsageError(f"-o {path}: Not a directory") from error
     except OSError as error:
-        return f"-o {path}: {error.strerror or error}", True
-    return f"wrote {path}", False
+        raise UsageError(f"-o {path}: {error.strerror or error}") from error
 
 
 def _linked(text: str, read: Iterable[str]) -> str:
@@ -249,9 +256,7 @@ def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, co
     template = given.template or _template_of(form, given.templates)
     if form == "json" and template is None:
         return json_pieces(to_json(_shown(found, given, form)))
-    text = render(
-        found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact)
-    )
+    text = render(found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact))
     text = _linked(text, [row.file for row in found.inputs]) if color and form == "terminal" else text
     return (text, "" if text.endswith("\n") else "\n")
 
