@@ -57,7 +57,7 @@ def test_the_scanner_reads_what_stands_before_a_message() -> None:
 def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:
     catalogue = load_rules(fresh=True)
     rule = replace(catalogue.rules["process.exit-code/torchelastic-summary-rest"], rest_of="process.exit-code/unheard-of")
-    faults = [fault for fault in check_catalogue(replace(catalogue, rules={rule.id: rule}), fire) if "rest_of" in fault]
+    faults = [fault for fault in check_catalogue(replace(catalogue, rules={rule.id: rule})) if "rest_of" in fault]
     assert [f"{rule.id}: rest_of names no other rule of a block: process.exit-code/unheard-of"] == faults
 
 

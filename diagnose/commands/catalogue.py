@@ -117,14 +117,13 @@ def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: 
     """Print the faults and what was tested; yield whether there are any."""
     from ..catalogue.checks import check_catalogue
     from ..catalogue.load import rule_folders
-    from ..catalogue.lookup import fire
 
     part = whole
     if isinstance(only, tuple):
         tested = {name: rule for name, rule in whole.rules.items() if name in only}
         causes = {name: cause for name, cause in whole.causes.items() if name in only}
         part = replace(whole, rules=tested, causes=causes, key=f"{whole.key}-part")
-    faults = list(check_catalogue(whole, lambda _, text: fire(part, text), only, rule_folders(*folders)))
+    faults = list(check_catalogue(whole, only, rule_folders(*folders), part))
     examples = sum(len(f.examples) for r in part.rules.values() for f in r.forms)
     said = f"{len(part.rules)} rules, {len(part.causes)} causes, {examples} examples: {len(faults)} "
     typer.echo("\n".join([*faults, f"{who}{said}{'fault' if len(faults) == 1 else 'faults'}"]))

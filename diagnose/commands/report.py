@@ -8,11 +8,21 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..catalogue.load import load_rules
+from ..catalogue.lookup import no_such_cause
+from ..catalogue.sentences import size
 from ..errors import DiagnoseError, UsageError
+from ..hooks.config import load_config, template_for
+from ..job.job import JobContext
+from ..lines.rank_ranges import rank_ranges
+from ..report.narrowing import why
 from ..report.phrases import choose_language
+from ..report.printable import one_line
+from ..report.redaction import redact_text
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
+from ..views.escapes import junit_without_verdict
 from ..views.rendering import PASTED, SUFFIXES, render, shown
 from .options import COLORS, ReportOptions
 
@@ -64,8 +74,6 @@ def finish(found: Report, given: ReportOptions) -> None:
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
-        from ..report.narrowing import why
-
         print(why(_shown(found, given), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
@@ -89,10 +97,6 @@ def _remembered(found: Report, given: ReportOptions) -> Report:
 
 def _tell_junit(given: ReportOptions, why: str) -> None:
     """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
-    from ..report.printable import one_line
-    from ..report.redaction import redact_text
-    from ..views.escapes import junit_without_verdict
-
     text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
     for path in given.output:
         if path != STDOUT and _form_of(path) == "junit":
@@ -116,9 +120,6 @@ def _has_colors(when: str) -> bool:
 
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    from ..catalogue.load import load_rules
-    from ..catalogue.lookup import no_such_cause
-
     if "." in question and question not in (causes := load_rules(*rules).causes):
         raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
     return question
@@ -126,7 +127,6 @@ def _known(question: str, rules: list[str]) -> str:
 
 def _diagnose(given: ReportOptions, lang: str) -> Report:
     from ..engine import diagnose
-    from ..job.job import JobContext
 
     line = None
     if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
@@ -149,10 +149,6 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
 
 def _say_what_was_read(report: Report) -> None:
     """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
-    from ..catalogue.sentences import size
-    from ..lines.rank_ranges import rank_ranges
-    from ..report.printable import one_line
-
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
         said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {size(row.bytes)}{lines}"
@@ -164,9 +160,6 @@ def _say_what_was_read(report: Report) -> None:
 
 def _add_configured(given: ReportOptions) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
-    from ..hooks.config import load_config
-    from ..report.printable import one_line
-
     config = load_config()
     if config.note and not given.quiet:
         print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
@@ -267,7 +260,5 @@ def _shown(found: Report, given: ReportOptions, form: str = "terminal") -> Repor
 
 def _template_of(form: str, folder: str | None) -> str | None:
     """The template of this form's suffix in the configured folder; Slack's and GitHub's forms have no suffix."""
-    from ..hooks.config import template_for
-
     suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), None)
     return template_for(folder, suffix) if suffix else None
