@@ -14,7 +14,7 @@ from ..catalogue.sentences import size
 from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
 from ..job.job import JobContext
-from ..lines.rank_ranges import rank_ranges
+from ..lines.rank_ranges import named_ranks
 from ..report.narrowing import why
 from ..report.phrases import choose_language
 from ..report.printable import one_line
@@ -152,7 +152,7 @@ def _say_what_was_read(report: Report) -> None:
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
         said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {size(row.bytes)}{lines}"
-        ranks = f", rank{'s' if len(row.ranks) > 1 else ''} {rank_ranges(row.ranks)}" if row.ranks else ""
+        ranks = f", {named_ranks(row.ranks)}" if row.ranks else ""
         print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
     seconds, events = report.stats.seconds or 0.0, report.stats.events
     print(f"diagnose: {size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)

@@ -7,14 +7,13 @@ took longer the pause is longer.
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.load import Catalogue
 from ..engine import reduce, tell
 from ..job.event import Event
-from ..lines.rank_ranges import rank_ranges
+from ..lines.rank_ranges import named_ranks
 from ..lines.record import record
 from ..report.printable import clip, one_line
 from ..report.redaction import redact_text
@@ -107,8 +106,7 @@ class Watcher:
             failed = {event.rank for event in failures if event.rank is not None}
             self._ended = frozenset(failed | {rank for rank, process in ranks.items() if process.finished})
             yield from self._errors(failures)
-        for change in self._standing.look(self._steps, now, self._ended):
-            yield _said(change)
+        yield from self._standing.look(self._steps, now, self._ended)
 
     def _errors(self, failures: Sequence[Event]) -> Iterator[Said]:
         """The errors that were not said yet: those of one rule in one line."""
@@ -121,32 +119,9 @@ class Watcher:
         for events in new.values():
             first, ranks = events[0], {e.rank for e in events if e.rank is not None}
             line = redact_text(clip(one_line(first.text.partition("\n")[0]), MAX_TEXT), privacy=False)
-            text = f"{self.translator.title(first.rule)}{_of(ranks)}: {line}"
+            who = f" ({named_ranks(ranks)})" if ranks else ""
+            text = f"{self.translator.title(first.rule)}{who}: {line}"
             yield Said("error", text, tuple(sorted(ranks)), f"{first.source}:{first.line}", cause=first.cause or "")
-
-
-def _said(change: Change) -> Said:
-    who = _of(change.ranks, begin=True)
-    at = f"step {change.step}"
-    others = f"; the farthest reached step {change.most}" if change.most != change.step else ""
-    if change.kind == "resumed":
-        text = f"{who} {_verb(change, 'go', 'goes')} on"
-    elif change.kind == "behind":
-        text = f"{who} {_verb(change, 'are', 'is')} behind at {at}{others}"
-    else:
-        text = f"{who} printed no step for {round(change.quiet_s or 0)} s, since {at}{others}"
-    return Said(change.kind, text, change.ranks, step=change.step)
-
-
-def _verb(change: Change, many: str, one: str) -> str:
-    return one if len(change.ranks) == 1 else many
-
-
-def _of(ranks: Collection[int], *, begin: bool = False) -> str:
-    if not ranks:
-        return ""
-    who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(sorted(ranks))}"
-    return who if begin else f" ({who})"
 
 
 # --- how far each rank is: who fell behind, who stopped, who goes on -------------------------------------------------
@@ -155,17 +130,6 @@ LEAST_QUIET_S = 30.0  # a shorter pause is none: evaluation, a save, a slow disk
 QUIET_FACTOR = 5.0  # a rank is quiet for so many of the longest pauses that it or another made before
 LOOKS = 2  # in a row that a rank has to be behind
 BEHIND_STEPS = 2  # fewer is the order in which ranks print
-
-
-@record
-class Change:
-    """One thing to say: `kind` is stopped, behind, resumed; `step` is where these ranks are, `most` the farthest."""
-
-    kind: str
-    ranks: tuple[int, ...]
-    step: int | None = None
-    most: int | None = None
-    quiet_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -184,7 +148,7 @@ class Standing:
         self._quiet_s = quiet_s  # None: by the job's own pace
         self._paces: dict[int, _Pace] = {}
 
-    def look(self, steps: Mapping[int, int], now: float, over: frozenset[int] = frozenset()) -> list[Change]:
+    def look(self, steps: Mapping[int, int], now: float, over: frozenset[int] = frozenset()) -> Iterator[Said]:
         """Yield what changed; `over`: ranks that ended or failed, of which no step is expected any more."""
         resumed = [rank for rank, step in steps.items() if self._move(rank, step, now)]
         most = max(steps.values(), default=0)
@@ -197,8 +161,10 @@ class Standing:
             if rank not in over and state and state != pace.said:
                 pace.said = state
                 said[state].append(rank)
-        changes = [Change("resumed", tuple(resumed), most=most)] if resumed else []
-        return [*changes, *(change for kind, ranks in said.items() for change in self._changes(kind, ranks, most, now))]
+        if resumed:
+            yield Said("resumed", f"{named_ranks(resumed)} {'goes' if len(resumed) == 1 else 'go'} on", tuple(resumed))
+        for kind, ranks in said.items():
+            yield from self._changes(kind, ranks, most, now)
 
     def _move(self, rank: int, step: int, now: float) -> bool:
         """Note a step; tell whether the rank had been said to have stopped."""
@@ -214,9 +180,13 @@ class Standing:
         pace.step, pace.moved, pace.said = step, now, "" if was_stopped else pace.said
         return was_stopped
 
-    def _changes(self, kind: str, ranks: list[int], most: int, now: float) -> Iterator[Change]:
+    def _changes(self, kind: str, ranks: list[int], most: int, now: float) -> Iterator[Said]:
         """The ranks of one state, those at one step together, the farthest behind first."""
-        for step in sorted(Counter(self._paces[rank].step for rank in ranks)):
+        for step in sorted({self._paces[rank].step for rank in ranks}):
             own = tuple(rank for rank in ranks if self._paces[rank].step == step)
-            quiet_s = now - min(self._paces[rank].moved for rank in own)
-            yield Change(kind, own, step, most, quiet_s)
+            said = f"{'is' if len(own) == 1 else 'are'} behind at step {step}"
+            if kind == "stopped":
+                quiet_s = now - min(self._paces[rank].moved for rank in own)
+                said = f"printed no step for {quiet_s:.0f} s, since step {step}"
+            others = f"; the farthest reached step {most}" if most != step else ""
+            yield Said(kind, f"{named_ranks(own)} {said}{others}", own, step=step)
