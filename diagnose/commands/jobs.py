@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ..errors import UsageError
-from ..hooks.config import config_or_defaults
+from ..hooks.config import config_or_defaults, say
 from ..hooks.environment import JobFacts, read_environment
 from ..hooks.kept import TAIL_BYTES
-from ..hooks.request import absolute, ask, prepare_request, say
+from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"

@@ -149,7 +149,7 @@ def history(
         return 0
     found = store.failures(cause)
     if as_json:
-        _echo_json([{"job": f.job, "remembered": f.remembered, **asdict(f.found)} for f in found])
+        _echo_json([asdict(f) for f in found])
         return 0
     for failure in found:
         typer.echo(_line(_told(failure)))
@@ -158,10 +158,9 @@ def history(
     return 0
 
 
-def _told(failure: Failure) -> str:
-    found = failure.found
+def _told(found: Failure) -> str:
     who = ", ".join([*(f"rank {rank}" for rank in found.ranks[:4]), *found.hosts[:4]])
-    words = (found.ended[:19] or failure.remembered[:19], f"job {failure.job}", found.cause, who, found.place)
+    words = (found.ended[:19] or found.remembered[:19], f"job {found.job}", found.cause, who, found.place)
     return "  ".join(word for word in words if word)
 
 

@@ -73,9 +73,14 @@ def config_or_defaults(who: str) -> Config:
     except Exception as error:
         config, said = Config(), f"{error}; going on with the defaults"
     if said:
-        with suppress(OSError):
-            os.write(2, f"{who}: {said}\n".encode("utf-8", "replace"))
+        say(who, said)
     return config
+
+
+def say(who: str, text: str) -> None:
+    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
+    with suppress(OSError):
+        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
 def _distrusted(config: Config) -> Config:

@@ -25,9 +25,9 @@ from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole
 from ..views.escapes import junit_without_verdict, slack_escape
 from ..views.rendering import SUFFIXES, render, shown
-from .config import template_for
+from .config import say, template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
-from .request import HookRequest, decode_request, say
+from .request import HookRequest, decode_request
 from .webhook import WEBHOOK_S, post
 
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share

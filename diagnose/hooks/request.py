@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lines.record import record
-from .config import DEFAULT_BUDGET_S, Config
+from .config import DEFAULT_BUDGET_S, Config, say
 from .environment import JobFacts
 
 GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
@@ -115,12 +115,6 @@ def ask(request: HookRequest) -> None:
     except BaseException:
         _end(reporter)
         raise
-
-
-def say(who: str, text: str) -> None:
-    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
-    with suppress(OSError):
-        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
 def _end(reporter: subprocess.Popen[bytes]) -> None:

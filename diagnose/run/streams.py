@@ -51,6 +51,9 @@ class JobStream:
     child_fds: tuple[int, ...]
     terminal: bool
     kept: Kept
+    copier: int = 0  # the pid of the process that moves it, 0 once that has ended; and its two pipes
+    ask: int = -1  # one byte asks to say when all that the job wrote is through
+    answer: int = -1  # becomes readable then, or at the end of the stream
 
 
 def open_streams(folder: str, tail_bytes: int) -> list[JobStream]:
@@ -114,17 +117,7 @@ def copy_size(ours: int, master: int) -> bool:
 # --- copiers -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Copier:
-    """A running copier, as its parent sees it."""
-
-    stream: JobStream
-    pid: int
-    ask: int  # one byte asks to say when all that the job wrote is through
-    answer: int  # becomes readable then, or at the end of the stream
-
-
-def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> Copier:
+def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> None:
     """Forks the copier of one stream."""
     asked, ask = os.pipe()
     answer, answered = os.pipe()
@@ -141,7 +134,7 @@ def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> C
             os._exit(status)
     os.close(asked)
     os.close(answered)
-    return Copier(stream, pid, ask, answer)
+    stream.copier, stream.ask, stream.answer = pid, ask, answer
 
 
 def _settle(wanted: set[int], signals: Collection[int]) -> None:

@@ -19,8 +19,7 @@ from ..report.printable import clip, one_line
 from ..report.redaction import redact_text
 from ..report.report import Report
 from ..report.translation import Translator
-from .growth import GrowingFiles
-from .reading import GrowingScan
+from .growth import GrowingFiles, GrowingScan
 
 CPU_SHARE = 0.02  # of one core
 MAX_PAUSE_S = 60.0
