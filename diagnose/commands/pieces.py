@@ -43,13 +43,10 @@ def scan(
     budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
-    from ..engine import check_budget
-    from ..scan.reading import Deadline, read_all
+    from ..engine import read
     from ..scan.scan import require_something, scan_to_json
-    from ..scan.scanner import ScanRules
 
-    check_budget(budget)
-    found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
+    found = read(paths, load_rules(*(rules or [])), budget_s=budget)
     require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
     write_named(output, [gzip.compress(data, mtime=0) if output.suffix == ".gz" else data])

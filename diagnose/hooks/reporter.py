@@ -190,11 +190,10 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
     import gzip
 
     from ..catalogue.load import load_rules
-    from ..scan.reading import Deadline, read_all
+    from ..engine import read
     from ..scan.scan import scan_to_json
-    from ..scan.scanner import ScanRules
 
-    found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), Deadline.after(max(1.0, budget_s - _RENDER_S)))
+    found = read(request.inputs, load_rules(*request.rules), budget_s=max(1.0, budget_s - _RENDER_S))
     named = [replace(source, name=f"{request.node}/{source.name.lstrip('/')}") for source in found.sources.values()]
     found.sources = {source.name: source for source in named}
     text = scan_to_json(found, redact_plain) if request.redact else scan_to_json(found)
