@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from .cache import Compiled, from_bytes, read_own, to_bytes, write_own
 from .rule import Cause, Explains, Rule, Said, Table
 
 CACHE_VERSION = 9  # raise when what is read from the same files changes
-MAX_LOOKED_UP = 4096  # rows of tables, by value
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -39,18 +38,11 @@ class Catalogue:
     tables: dict[str, Table]
     sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
     key: str
-    _looked_up: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, name: str, value: object) -> dict[str, object]:
-        """Yield a table's row for a value (empty: there is no such table); remembered, for thousands end by one signal."""
-        key = name, str(value)
-        row = self._looked_up.get(key)
-        if row is None:
-            if len(self._looked_up) >= MAX_LOOKED_UP:
-                self._looked_up.clear()
-            table = self.tables.get(name)
-            row = self._looked_up[key] = table.row(value) if table else {}
-        return row
+        """Yield a table's row for a value (empty: there is no such table)."""
+        table = self.tables.get(name)
+        return table.row(value) if table else {}
 
     def with_row(self, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:
         """Yield `fields` joined with the columns of the table row that they name; captured values win."""

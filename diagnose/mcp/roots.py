@@ -105,25 +105,23 @@ def _rows(path: str, shown: str, first: int, last: int) -> list[list[Any]]:
         if is_meant and source.skipped is not None:
             raise UsageError(f"{shown} is not read: {source.skipped}")
         if is_meant:
-            return [[number, text] for number, text in _lines(source, first, last)]
+            rows = _lines(source, first, last)
+            return [[number, raw[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")] for number, raw in rows]
     raise UsageError(f"{shown}: nothing of this name is in {path}")
 
 
-def _lines(source: Source, first: int, last: int) -> Iterator[tuple[int, str]]:
-    """The lines from `first` to `last`, cut where they are long."""
+def _lines(source: Source, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+    """The lines from `first` to `last`."""
     number, held = 1, b""  # of the line that the last block ended in
     for block in read_blocks(source, deadline=Deadline.after(SECONDS)):
-        data = block.data[block.overlap :]
-        if number + data.count(b"\n") < first:
-            number, held = number + data.count(b"\n"), b""
+        data, count = block.data[block.overlap :], block.data.count(b"\n", block.overlap)
+        if number + count < first:
+            number, held = number + count, b""
             continue
-        *whole, rest = data.split(b"\n")
-        for raw in whole:
-            if first <= number <= last:
-                yield number, (held + raw)[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")
-            number, held = number + 1, b""
-        held = (held + rest)[: 4 * MOST_CHARACTERS]
+        *whole, rest = (held + data).split(b"\n")
+        yield from ((n, raw) for n, raw in enumerate(whole, number) if first <= n <= last)
+        number, held = number + count, rest[: 4 * MOST_CHARACTERS]
         if number > last:
             return
     if held and first <= number <= last:
-        yield number, held.decode("utf-8", "replace")
+        yield number, held
