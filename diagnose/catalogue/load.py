@@ -73,7 +73,8 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
         return kept
     catalogue = _parse([(folder, path, path.read_bytes()) for folder, path in paths])
     if state:
-        write_own(f"catalogue-{state}.json", to_bytes(Compiled(*(getattr(catalogue, name) for name in Compiled._fields))))
+        c = catalogue
+        write_own(f"catalogue-{state}.json", to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key)))
     return catalogue
 
 

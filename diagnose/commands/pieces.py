@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..report.printable import clip, printable
 from .options import causes, files
-from .report import write_named
+from .report import fault_of_writing
 
 if TYPE_CHECKING:
     from ..history.store import Failure
@@ -49,9 +49,8 @@ def scan(
     found = read(paths, load_rules(*(rules or [])), budget_s=budget)
     require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
-    write_named(output, [gzip.compress(data, mtime=0) if output.suffix == ".gz" else data])
-    typer.echo(f"diagnose: wrote {output} ({len(found.sources)} sources)", err=True)
-    return 0
+    data = gzip.compress(data, mtime=0) if output.suffix == ".gz" else data
+    return _write(output, data, f" ({len(found.sources)} sources)")
 
 
 def case(
@@ -68,8 +67,14 @@ def case(
     catalogue = load_rules()
     found = read(paths, catalogue)
     require_log(found, paths)
-    write_named(output, [pack_case(found, tell(found, catalogue))])
-    typer.echo(f"diagnose: wrote {output}; fill in truth.yaml and read the logs once before you send it", err=True)
+    packed = pack_case(found, tell(found, catalogue))
+    return _write(output, packed, "; fill in truth.yaml and read the logs once before you send it")
+
+
+def _write(output: Path, data: bytes, said: str) -> int:
+    if fault := fault_of_writing(output, [data]):
+        raise fault
+    typer.echo(f"diagnose: wrote {output}{said}", err=True)
     return 0
 
 

@@ -63,14 +63,7 @@ def run(given: ReportOptions) -> int:
 
 def finish(found: Report, given: ReportOptions) -> None:
     """Write the report where it was asked for, print it, and then say what was written."""
-    written: list[Path] = []
-    faults: list[UsageError] = []
-    for path in (path for path in given.output if path != STDOUT):
-        try:
-            write_named(path, _pieces(found, given, _form_of(path)))
-            written.append(path)
-        except UsageError as error:
-            faults.append(error)
+    faults = {x: fault_of_writing(x, _pieces(found, given, _form_of(x))) for x in given.output if x != STDOUT}
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
@@ -78,10 +71,10 @@ def finish(found: Report, given: ReportOptions) -> None:
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
-    for path in written:
+    for path in (path for path, fault in faults.items() if fault is None):
         print(f"diagnose: wrote {path}", file=sys.stderr)
-    if faults:
-        raise faults[0]  # after the verdict: it has been worked for
+    if fault := next(filter(None, faults.values()), None):
+        raise fault  # after the verdict: it has been worked for
 
 
 def _remembered(found: Report, given: ReportOptions) -> Report:
@@ -100,12 +93,7 @@ def _tell_junit(given: ReportOptions, why: str) -> None:
     text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
     for path in given.output:
         if path != STDOUT and _form_of(path) == "junit":
-            said = f"wrote {path}"
-            try:
-                write_named(path, [text])
-            except UsageError as fault:
-                said = str(fault)
-            print(f"diagnose: {said}", file=sys.stderr)
+            print(f"diagnose: {fault_of_writing(path, [text]) or f'wrote {path}'}", file=sys.stderr)
     if given.format == "junit" and not given.quiet:
         sys.stdout.write(text)
 
@@ -211,16 +199,17 @@ def _width() -> int:
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
 
-def write_named(path: Path, pieces: Iterable[str | bytes]) -> None:
-    """Write what `-o` names. Raises `UsageError` where that cannot be."""
+def fault_of_writing(path: Path, pieces: Iterable[str | bytes]) -> UsageError | None:
+    """Write what `-o` names; yield why that could not be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "wb", opener=open_named) as file:
             file.writelines(x.encode() if isinstance(x, str) else x for x in pieces)
-    except FileExistsError as error:  # what should be its folder is a file
-        raise UsageError(f"-o {path}: Not a directory") from error
+    except FileExistsError:  # what should be its folder is a file
+        return UsageError(f"-o {path}: Not a directory")
     except OSError as error:
-        raise UsageError(f"-o {path}: {error.strerror or error}") from error
+        return UsageError(f"-o {path}: {error.strerror or error}")
+    return None
 
 
 def _linked(text: str, read: Iterable[str]) -> str:
