@@ -18,16 +18,11 @@ from ..report.parts import RankRow, TimelineEntry
 from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
-from .folding import fold_timeline
+from .evidence import LineView
+from .folding import fold_timeline, limits_of
 from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
-from .view import FULL, Limits, LineView
 
-HTML_LIMITS = Limits(
-    evidence=12, context=6, evidence_lines=60, line=2000, prose=2000, culprits=40, remedy=20, references=10,
-    consequences=60, alternatives=20, survived=20, timeline=400, ranks=100, last_lines=60, collectives=200, stacks=40,
-    frames=80, attempts=20, facts=200, gaps=30, inputs=200, command_lines=40,
-)  # fmt: skip
 # The page's script needs these words; the rest of the frame is in the template.
 SCRIPT_WORDS = (
     "folded", "copied", "copy", "copy-markdown", "picture-none", "rank", "ranks", "last-step", "host", "legend-running",
@@ -47,7 +42,7 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
     markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
     return fill(
         "report.html.j2",
-        view=build_view(report, FULL if full else HTML_LIMITS, redacted),
+        view=build_view(report, limits_of("html", full=full), redacted),
         say=say,
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),

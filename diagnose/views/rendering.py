@@ -17,9 +17,9 @@ from ..report.phrases import Say, words
 from ..report.printable import clip, one_line
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
-from .folding import filled
-from .report_view import build_view
-from .view import FULL, NORMAL, EvidenceView, Limits, View
+from .evidence import EvidenceView
+from .folding import Limits, filled, limits_of
+from .report_view import View, build_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,13 +34,7 @@ SUFFIXES = {
 TEMPLATES_OF = {
     "markdown": "report.md.j2", "slack": "report.slack.j2", "github": "report.github.j2", "junit": "report.junit.j2",
 }  # fmt: skip
-SHORT = Limits(command_lines=6, prose=400)  # a Slack message is cut at 40,000 characters, GitHub's annotation at 4 KB
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
-TIGHT = Limits(
-    evidence=2, context=1, evidence_lines=4, culprits=2, remedy=3, references=1, consequences=2, alternatives=1,
-    survived=1, timeline=3, ranks=1, last_lines=4, collectives=1, stacks=1, attempts=1, facts=2, gaps=1, inputs=1,
-    command_lines=1,
-)  # fmt: skip
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
 _AROUND_FOLDS = re.compile(r"(?<!\n)\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
@@ -65,7 +59,7 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
-        view = build_view(report, FULL if full else NORMAL, redacted)
+        view = build_view(report, limits_of("normal", full=full), redacted)
         return lay_out_with(template, view, words(report.language), to_json(report))
     if format == "json":
         return dumps(report)
@@ -94,10 +88,9 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
 
 def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
     """Yield a report, redacted already, in a form that one of our templates lays out."""
-    limits = FULL if full and form in MARKED else NORMAL if form == "markdown" else SHORT
-    page = _page(report, form, limits, redacted)
+    page = _page(report, form, limits_of(form, full=full and form in MARKED), redacted)
     is_long = form == "markdown" and not full and page.count("\n") > MOST_LINES
-    return _page(report, form, TIGHT, redacted) if is_long else page
+    return _page(report, form, limits_of("tight"), redacted) if is_long else page
 
 
 def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:

@@ -22,9 +22,10 @@ from rich.text import Text
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import words
 from ..report.report import Report
+from .evidence import EvidenceView, LineView
+from .folding import limits_of
 from .rendering import fill
 from .report_view import build_view
-from .view import FULL, EvidenceView, Limits, LineView
 
 LEAST_WIDTH = 40
 HIT_ROWS = 3  # rows that one line of a proof may take
@@ -38,9 +39,8 @@ _STYLED = lazy("\x01([^\x01\x02]{0,40})\x02([^\x01\x03]*)\x03")
 def render_terminal(report: Report, *, width: int = 80, color: bool = False, full: bool = False, redacted: str = "") -> str:
     """Yield the report as it is shown in a terminal of this many columns."""
     width = max(width, LEAST_WIDTH)
-    line = HIT_ROWS * (width - GUTTER)
-    limits = FULL if full else Limits(evidence=3, line=line, remedy=4, consequences=2, timeline=5, facts=0, inputs=0)
-    view = build_view(report, limits, redacted)
+    limits = limits_of("terminal", full=full)
+    view = build_view(report, limits if full else {**limits, "line": HIT_ROWS * (width - GUTTER)}, redacted)
     page = fill("report.txt.j2", FILTERS, view=view, say=words(report.language), blank=WHOLE, width=width, full=full)
     return _set(page, _console(width, color))
 
