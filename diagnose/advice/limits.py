@@ -18,7 +18,7 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from .fact_store import Facts
-from .settings import LONGEST
+from .settings import NAMES
 from .sizes import Flags, Setting, flags_for, written
 
 # --- GPU memory, in bytes ------------------------------------------------------------------------------------------------
@@ -127,7 +127,9 @@ def timeout_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         *(_seconds(facts.get(n)) for n in ("nccl_timeout_s", "ddp_timeout_s")),
     ]
     present = next((s for s in limits if s), None)  # as the line states it, else as configured
-    longest = facts.get(LONGEST.get(str(fields.get("activity") or "saving"), ""))  # such work that the logs show whole
+    longest = facts.get(
+        NAMES["longest"].get(str(fields.get("activity") or "saving"), "")
+    )  # such work that the logs show whole
     times = (_seconds(x) for x in (fields.get("seconds"), fields.get("lasted_s"), longest))
     worked = max((s for s in times if s is not None), default=None)
     seconds, path = propose_s(present, worked), str(fields.get("path") or "")

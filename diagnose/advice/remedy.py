@@ -19,13 +19,12 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..verdict.decision import Verdict
-from .fact_store import Facts
+from .fact_store import Facts, in_range
 from .known_bugs import BUGS
 from .limits import memory_numbers, timeout_numbers
 from .settings import PACKAGES
 from .sizes import Flags, batch_numbers, resource_numbers
 from .statement import RemedyStep, When
-from .versions import in_range
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 Solver = Callable[[Mapping[str, Any], Facts], dict[str, Any]]
