@@ -13,7 +13,7 @@ from ..report.phrases import choose_language
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
-from ..views.rendering import PASTED, SUFFIXES, render, shown
+from ..views.rendering import PASTED, SUFFIXES, render, shown, why
 from .options import COLORS, ENGINES, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
@@ -57,8 +57,6 @@ def finish(found: Report, given: ReportOptions) -> None:
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
-        from ..report.narrowing import why
-
         print(why(_shown(found, given), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
@@ -249,9 +247,7 @@ def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, co
     template = given.template or _template_of(form, given.templates)
     if form == "json" and template is None:
         return json_pieces(to_json(_shown(found, given, form)))
-    text = render(
-        found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact)
-    )
+    text = render(found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact))
     text = _linked(text, [row.file for row in found.inputs]) if color and form == "terminal" else text
     return (text, "" if text.endswith("\n") else "\n")
 

@@ -18,11 +18,11 @@ from ..engine import diagnose
 from ..errors import DiagnoseError, UsageError
 from ..history.difference import differences, written_report
 from ..job.job import JobContext
-from ..report.narrowing import why
 from ..report.printable import one_line
 from ..report.redaction import redact, redact_text
 from ..report.report import Report
 from ..views.catalogue_page import cause_page
+from ..views.rendering import why
 from .answers import bounded, rank_row, verdict
 from .excerpt import excerpt
 from .roots import Roots

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from ..errors import UsageError
 from ..job.clock import SAME_CLOCK_S
 from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.event import Event
@@ -14,12 +16,14 @@ from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
+from ..lines.timestamp import format_rfc3339, read_stamp, resolve
 from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
 from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
 from .phrases import RANGES_WIDTH, clip_ranges, place
+from .report import Report
 from .translation import Translator
 
 if TYPE_CHECKING:
@@ -56,7 +60,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], 
         last_step=info.last_step,
         first_time=show_time(job, min(times)) if times else None,
         last_time=show_time(job, max(times)) if times else None,
-        first_failure=_first_failure(job, first) if first else None,
+        first_failure=_failure(job, first) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
         step_time=show_time(job, info.last_sign.time) if info.last_sign is not None else None,
@@ -90,7 +94,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
 
 def _first_of(failures: list[Event]) -> Event | None:
     """The first, and of one moment what the rank itself printed: a launcher reports its end in whole seconds."""
-    first = failures[0] if failures else None
+    first = next(iter(failures), None)
     if first is None or first.rule.tells not in CERTIFICATES:
         return first
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
@@ -98,7 +102,7 @@ def _first_of(failures: list[Event]) -> Event | None:
     return own if is_as_early else first
 
 
-def _first_failure(job: Job, event: Event) -> FirstFailure:
+def _failure(job: Job, event: Event) -> FirstFailure:
     return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
@@ -225,3 +229,42 @@ def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
         sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
         verdict=verdict,
     )
+
+
+# --- one time span, or one rank: the verdict is reached on everything and stays as it is ---------------------------------
+
+
+def narrow(report: Report, since: str | None, until: str | None, rank: int | None) -> Report:
+    """Yield the report with its tables narrowed. Raises `UsageError` where a time cannot be read."""
+    first, last = _moment("--since", since), _moment("--until", until)
+    if first and last and first > last:
+        raise UsageError(f"--since {since} is after --until {until}: nothing could be shown")
+
+    def is_shown(ranks: tuple[int, ...], time: str | None, *, undated: bool) -> bool:
+        told = (time or "").removesuffix("Z")  # which would sort behind the fraction of the same second
+        is_within = (not first or told >= first) and (not last or told <= last) if told else undated
+        return is_within and (rank is None or not ranks or rank in ranks)
+
+    rows, is_all = report, not first and not last
+    report = replace(
+        report,
+        timeline=tuple(e for e in rows.timeline if is_shown(e.ranks, e.time, undated=is_all)),
+        symptoms=tuple(s for s in rows.symptoms if is_shown(s.ranks, s.first.time if s.first else None, undated=True)),
+    )
+    if rank is None:
+        return report
+    return replace(
+        report,
+        ranks=tuple(r for r in rows.ranks if r.rank == rank),
+        last_lines=tuple(x for x in rows.last_lines if rank in x.ranks or not x.ranks),
+        collectives=tuple(c for c in rows.collectives if c.rank == rank),
+        stacks=tuple(s for s in rows.stacks if rank in s.ranks),
+    )
+
+
+def _moment(option: str, text: str | None) -> str:
+    stamp = read_stamp(str(text)) if text is not None else None
+    seconds = resolve(stamp, None, 0.0) if stamp else None
+    if text is not None and seconds is None:
+        raise UsageError(f"{option} {text}: not a time; write it as 2026-11-20T17:30:00")
+    return format_rfc3339(seconds).removesuffix("Z") if seconds is not None else ""

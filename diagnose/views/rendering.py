@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..report.phrases import Say, words
+from ..lines.lazy_pattern import lazy
+from ..report.phrases import Say, known, words
 from ..report.printable import clip, one_line
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
@@ -37,6 +38,7 @@ TEMPLATES_OF = {
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
+RANK = lazy(r"rank\s*(\d+)$", re.IGNORECASE)
 _AROUND_FOLDS = re.compile(r"(?<!\n)\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
 
 
@@ -100,6 +102,17 @@ def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
         page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
         page = "\n".join(line.rstrip() for line in page.strip().split("\n"))
     return page.strip("\n") + "\n"
+
+
+def why(report: Report, question: str) -> str:
+    """Yield why a cause lost, or what is known of `rank 5`. Raises `UsageError` where the question names neither."""
+    rank, say = RANK.match(question.strip()), words(report.language)
+    if not rank and "." not in question and question != "unknown":
+        raise UsageError(f"--why {question}: give a cause such as memory.cuda-oom, or 'rank 5'")
+    asked = {"cause": question, "rank": int(rank[1]) if rank else None}
+    page = fill("why.txt.j2", {}, known=known, say=say, report=report, **asked)
+    lines = [line for line in page.split("\n") if line.strip()]
+    return "\n".join(lines) or one_line(say("why-unsaid", cause=question))
 
 
 # --- templates -----------------------------------------------------------------------------------------------------------
