@@ -247,7 +247,9 @@ def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, co
     template = given.template or _template_of(form, given.templates)
     if form == "json" and template is None:
         return json_pieces(to_json(_shown(found, given, form)))
-    text = render(found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact))
+    text = render(
+        found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact)
+    )
     text = _linked(text, [row.file for row in found.inputs]) if color and form == "terminal" else text
     return (text, "" if text.endswith("\n") else "\n")
 
