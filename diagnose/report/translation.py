@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..catalogue.load import load_rules, load_yaml
-from ..catalogue.rule import Cause, Rule, When, strict
+from ..catalogue.rule import Cause, Remedy, Rule, When, strict
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 
@@ -231,7 +231,8 @@ def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
 
 
 def _texts(page: Cause | Translation) -> dict[str, str]:
-    steps = {f"step {i} of remedy ({step.when})": step.text for i, step in enumerate(page.remedy, 1)}
+    remedy: Sequence[Remedy | Step] = page.remedy
+    steps = {f"step {i} of remedy ({step.when})": step.text for i, step in enumerate(remedy, 1)}
     items = {f"item {i} of collect_next_time": text for i, text in enumerate(page.collect_next_time, 1)}
     return {"title": page.title, "means": page.means, **steps, **items}
 
