@@ -64,7 +64,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         diagnosis=diagnosis,
         facts=found.facts.rows(),
         notices=tuple(n.told(translator.sentence) for n in found.notices),
-        chain=chain(verdict, catalogue, translator, bounds, job.failures()),
+        chain=chain(verdict, translator, bounds, job.failures()),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),

@@ -41,11 +41,11 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
     """Yield one row per rank that the logs show."""
     tree = stack_tree(job)
     waiting = frozenset(tree.crowd) if tree is not None else frozenset()
-    past = {id(e) for e in (*job.survived, *job.earlier)}
+    past = {*job.survived, *job.earlier}
     return tuple(_rank_row(job, verdict, info, past, info.rank in waiting) for info in job.ranks.values())
 
 
-def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], is_waiting: bool) -> RankRow:
+def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event], is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = _first_of(failures)
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
@@ -56,10 +56,10 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], 
         host=info.host,
         local_rank=info.local_rank,
         pid=info.pid,
-        state=_state(verdict, info, [e for e in failures if id(e) not in past], is_waiting),
+        state=_state(verdict, info, [e for e in failures if e not in past], is_waiting),
         last_step=info.last_step,
-        first_time=show_time(job, min(times)) if times else None,
-        last_time=show_time(job, max(times)) if times else None,
+        first_time=show_time(job, min(times, default=None)),
+        last_time=show_time(job, max(times, default=None)),
         first_failure=_failure(job, first) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
