@@ -157,6 +157,13 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
+FILTERS: tuple[Callable[..., Any], ...] = (
+    escapes.md, escapes.md_link, escapes.code, escapes.code_cell, escapes.fence, escapes.slack, escapes.slack_code,
+    escapes.slack_fence, escapes.xml, escapes.quoted, escapes.github, escapes.github_property, block, filled, clip,
+    one_line,
+)  # fmt: skip
+
+
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
 def _environment(folder: Path) -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined
@@ -170,23 +177,6 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
-        md=escapes.text,
-        md_link=escapes.link,
-        code=escapes.code,
-        cell=escapes.text,  # a `|` would end a cell: `text` escapes it everywhere
-        code_cell=escapes.code_cell,
-        fence=escapes.fence,
-        slack=escapes.slack,
-        slack_code=escapes.slack_code,
-        slack_fence=escapes.slack_fence,
-        block=block,
-        filled=filled,
-        clip=clip,
-        one_line=one_line,
-        xml=escapes.xml,
-        quoted=escapes.quoted,
-        github=escapes.github,
-        github_property=escapes.github_property,
-    )
+    environment.filters.update((f.__name__, f) for f in FILTERS)
+    environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
     return environment
