@@ -27,7 +27,7 @@ from .report import Report
 from .translation import Translator
 
 if TYPE_CHECKING:
-    from ..recorder.comparison import GroupReport, RankProgress
+    from ..recorder.comparison import GroupReport
 
 MAX_STACKS = 40
 MAX_READ = 256  # ranks whose last line is read for its time
@@ -39,8 +39,7 @@ TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule becau
 
 def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
     """Yield one row per rank that the logs show."""
-    tree = stack_tree(job)
-    waiting = frozenset(tree.crowd) if tree is not None else frozenset()
+    waiting = frozenset(tree.crowd if (tree := stack_tree(job)) is not None else ())
     past = {*job.survived, *job.earlier}
     return tuple(_rank_row(job, verdict, info, past, info.rank in waiting) for info in job.ranks.values())
 
@@ -108,9 +107,8 @@ def _failure(job: Job, event: Event) -> FirstFailure:
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     """Yield the groups of equal stacks, the largest first."""
-    tree = stack_tree(job)
     rows = []
-    for group in tree.groups[:MAX_STACKS] if tree is not None else ():
+    for group in tree.groups[:MAX_STACKS] if (tree := stack_tree(job)) is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
         rows.append(StackGroup(ranks, frames, group.count))
@@ -131,9 +129,8 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
 
 def missing_ranks(job: Job) -> list[int]:
     """Yield the ranks of the world of which no line is known."""
-    world = job.world_size
-    small = bool(world) and (world or 0) <= MAX_WORLD and bool(job.ranks)
-    return [rank for rank in range(world or 0) if rank not in job.ranks] if small else []
+    world = job.world_size or 0
+    return [rank for rank in range(world) if rank not in job.ranks] if job.ranks and world <= MAX_WORLD else []
 
 
 def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
@@ -142,9 +139,14 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
     `is_asked`: the report asks for the logs of missing ranks already.
     """
     say = translator.say
-    said = ((text, translator.sentence(text)) for text in scan.gaps)
-    gaps = [Gap(shown, say("gap.more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
-    gaps += _unread_rows(scan, translator)
+    more_time = (say("gap.more-time"), MORE_TIME)
+    gaps = [Gap(translator.sentence(text), *more_time if "budget" in text else ()) for text in scan.gaps]
+    unread: dict[str, list[str]] = defaultdict(list)  # by reason, what may be a log
+    for source in scan.sources.values():
+        if source.skipped is not None and may_be_log(source.skipped):
+            unread[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
+    for why, names in unread.items():
+        gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
     if (missing := missing_ranks(job)) and not is_asked:
@@ -152,19 +154,6 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
         text = say("gap.no-line", ranges=ranges, count=len(missing), at_least=is_bound)
         gaps.append(Gap(text, say("gap.every-rank"), command))
     return tuple(gaps)
-
-
-def _unread_rows(scan: Scan, translator: Translator) -> list[Gap]:
-    """Yield one row per reason for which what may be a log was not read."""
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for source in scan.sources.values():
-        if source.skipped is not None and may_be_log(source.skipped):
-            by_reason[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
-    rows = []
-    for why, names in by_reason.items():
-        text = translator.say("gap.unread", why=why, **_shown(names))
-        rows.append(Gap(text, translator.say("gap.more-time"), MORE_TIME) if NO_TIME in why else Gap(text))
-    return rows
 
 
 def _shown(names: list[str]) -> dict[str, object]:
@@ -207,28 +196,23 @@ def _usual_call(beside: GroupTable) -> tuple[str | None, int | None] | None:
 
 
 def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:
-    first = report.first
+    first, name = report.first, report.desc or report.group
     odd = dict.fromkeys(first.ranks, "behind" if first.kind in ("missing", "state", "p2p") else "differs") if first else {}
-    name = report.desc or report.group
     for progress in report.progress:
-        yield _row(name, progress, odd.get(progress.rank, ""))
+        waiting = progress.waiting
+        sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
+        yield CollectiveRow(
+            group=name,
+            rank=progress.rank,
+            stuck=waiting.seq if waiting else None,
+            enqueued=None if progress.enqueued < 0 else progress.enqueued,
+            completed=None if progress.completed < 0 else progress.completed,
+            op=waiting.call.op if waiting else None,
+            sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
+            verdict=odd.get(progress.rank, ""),
+        )
     for rank in report.without_dump:
         yield CollectiveRow(group=name, rank=rank, verdict="no-dump")
-
-
-def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
-    waiting = progress.waiting
-    sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
-    return CollectiveRow(
-        group=group,
-        rank=progress.rank,
-        stuck=waiting.seq if waiting else None,
-        enqueued=None if progress.enqueued < 0 else progress.enqueued,
-        completed=None if progress.completed < 0 else progress.completed,
-        op=waiting.call.op if waiting else None,
-        sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
-        verdict=verdict,
-    )
 
 
 # --- one time span, or one rank: the verdict is reached on everything and stays as it is ---------------------------------

@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any
 
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import RankRow, TimelineEntry
+from ..report.parts import Diagnosis, RankRow, TimelineEntry
 from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
@@ -82,16 +83,15 @@ def lanes(report: Report) -> dict[str, Any]:
     blamed = {c.rank for c in culprits if c.rank is not None}
     blamed_hosts = {c.host for c in culprits if c.rank is None and c.host}
     hosts: dict[str, int] = {}
-    known = {r.rank for r in report.ranks}
     told = {n for e in report.timeline for n in e.ranks} | blamed  # a culprit is drawn, though it left no line
-    rows = []
-    for r in sorted((*report.ranks, *map(RankRow, told - known)), key=lambda r: r.rank):
+    rows, unheard = [], map(RankRow, told - {r.rank for r in report.ranks})
+    for r in sorted((*report.ranks, *unheard), key=lambda r: r.rank):
         host = -1 if r.host is None else hosts.setdefault(one_line(r.host), len(hosts))
         guilty = int(r.rank in blamed or r.host in blamed_hosts)
         times = (seconds(r.first_time), seconds(r.last_time), seconds(r.step_time))
         step = -1 if r.last_step is None else r.last_step
         rows.append([r.rank, host, one_line(r.state), step, *times, guilty])
-    return {"ranks": rows, "hosts": list(hosts), "events": _timeline(report)[:MOST_EVENTS]}
+    return {"ranks": rows, "hosts": list(hosts), "events": list(islice(_timeline(report), MOST_EVENTS))}
 
 
 def seconds(time: str | None) -> float | None:
@@ -103,35 +103,35 @@ def seconds(time: str | None) -> float | None:
         return None
 
 
-def _timeline(report: Report) -> list[dict[str, Any]]:
+def _timeline(report: Report) -> Iterator[dict[str, Any]]:
     """The moments of the timeline; where none of them is the root or its proof, the proof joins them."""
-    events = []
-    found = report.diagnosis
-    proof = found.evidence[0] if found and found.evidence else None
+    found = report.diagnosis or Diagnosis(cause="")
+    proof = next(iter(found.evidence), None)
     proof_ref = place(proof.file, proof.line) if proof else ""
-    blamed = [c.rank for c in found.culprits if c.rank is not None] if found else []
+    blamed = [c.rank for c in found.culprits if c.rank is not None]
     alone = blamed if len(blamed) == 1 else []  # whose a proof is that names no rank
+    has_root = False
     for number, (e, _) in enumerate(fold_timeline(report.timeline), 1):
         ranks = e.ranks or (alone if e.ref == proof_ref else ())
-        is_root = bool(found) and (e.cause == (found and found.cause) or e.ref == proof_ref)
-        if (event := _event(e, ranks, number, is_root=is_root)) is not None:
-            events.append(event)
-    if found and proof and not any(e["kind"] == "root" for e in events):
+        is_root = report.diagnosis is not None and (e.cause == found.cause or e.ref == proof_ref)
+        for event in _events(e, ranks, number, is_root=is_root):
+            has_root |= event["kind"] == "root"
+            yield event
+    if proof and not has_root:
         ranks = alone if proof.rank is None else [proof.rank]
         layer = found.cause.partition(".")[0]
         entry = TimelineEntry(proof.time, tuple(ranks), proof.host, layer, found.cause, text=proof.text, ref=proof_ref)
-        if (event := _event(entry, ranks, 0, is_root=True)) is not None:
-            events.append(event)
-    return events
+        yield from _events(entry, ranks, 0, is_root=True)
 
 
-def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> dict[str, Any] | None:
+def _events(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> Iterator[dict[str, Any]]:
+    """What is drawn of an entry: nothing where no clock, or neither a rank nor a host is known."""
     time = seconds(e.time)
     if time is None or not (ranks or e.host):
-        return None
+        return
     is_phase = (e.rule or "").startswith(PHASES) or e.until is not None
     kinds = {"root": is_root, "phase": is_phase, "teardown": e.cause in TEARDOWN, "error": bool(e.cause), "note": True}
-    return {
+    yield {
         "t": time,
         "ranks": rank_ranges(ranks),
         "host": one_line(e.host or ""),

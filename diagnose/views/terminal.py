@@ -11,6 +11,7 @@ import io
 import re
 from dataclasses import replace
 from itertools import groupby
+from typing import Any, Literal
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, JustifyMethod, OverflowMethod
@@ -42,7 +43,7 @@ def render_terminal(report: Report, *, width: int = 80, color: bool = False, ful
     limits = limits_of("terminal", full=full)
     view = build_view(report, limits if full else {**limits, "line": HIT_ROWS * (width - GUTTER)}, redacted)
     page = fill("report.txt.j2", FILTERS, view=view, say=words(report.language), blank=WHOLE, width=width, full=full)
-    return _set(page, _console(width, color))
+    return _set(page, width, color)
 
 
 # --- what the template marks ----------------------------------------------------------------------------------------
@@ -95,38 +96,24 @@ FILTERS = {f.__name__: f for f in (style, marked, whole, cut, pad, fit)} | {"cel
 # --- how it is set --------------------------------------------------------------------------------------------------
 
 
-def _console(width: int, color: bool) -> Console:
+def _set(page: str, width: int, color: bool) -> str:
     # The size and colours are the caller's to say: nothing of the environment is read.
-    return Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
+    system: Literal["standard"] | None = "standard" if color else None
+    plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False, "legacy_windows": False}
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=color, color_system=system, no_color=not color, _environ={}, **plain
     )
-
-
-def _set(page: str, console: Console) -> str:
     written = filter(None, (line.rstrip(" ") for line in page.split("\n")))
     for columns, lines in groupby(written, key=lambda line: line.count("\t")):
         if columns:
             console.print(_grid([line.split("\t") for line in lines], console.width))
             continue
         for line in lines:
-            is_whole = line.startswith(WHOLE)
-            console.print(_text(line) if is_whole else _indented(line), soft_wrap=is_whole)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n")).strip("\n") + "\n"
-
-
-def _indented(line: str) -> Padding:
-    text = line.lstrip(" ")
-    return Padding(_text(text), (0, 0, 0, len(line) - len(text)), expand=False)
+            is_whole, text = line.startswith(WHOLE), line.lstrip(" ")
+            indented = Padding(_text(text), (0, 0, 0, len(line) - len(text)), expand=False)
+            console.print(_text(line) if is_whole else indented, soft_wrap=is_whole)
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n") + "\n"
 
 
 def _grid(rows: list[list[str]], width: int) -> Padding:
