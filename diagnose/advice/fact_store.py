@@ -133,9 +133,6 @@ def _row(known: Sequence[Known]) -> Fact:
     return Fact(best.value, best.place, best.ranks if others else (), rest)
 
 
-# --- versions ------------------------------------------------------------------------------------------------------
-
-
 def read_version(text: object) -> Version | None:
     """Yield a version that can be compared, after PEP 440; None where `text` does not begin with one."""
     plain = str(text).strip()
@@ -162,9 +159,6 @@ def same_version(one: object, other: object) -> bool:
     given = min(len(a.release), len(b.release))
     same_local = a.local is None or b.local is None or a.local == b.local
     return same_local and a.release[:given] == b.release[:given] and (a.pre, a.post, a.dev) == (b.pre, b.post, b.dev)
-
-
-# --- differences ---------------------------------------------------------------------------------------------------
 
 
 def differences(facts: Facts) -> tuple[Remark, ...]:

@@ -124,9 +124,6 @@ def _packages(stated: Sequence[Stated]) -> frozenset[str]:
     return frozenset(seen)
 
 
-# --- how long slow work took ---------------------------------------------------------------------------------------
-
-
 def _duration_facts(job: Job) -> Iterator[Stated]:
     """Yield the longest whole duration of each kind of slow work, with the line where it ended."""
     longest_of: dict[str, str] = NAMES["longest"]
@@ -157,9 +154,6 @@ def _seconds(end: Event, start: Event | None) -> float | None:
     return end.time - start.time if 0 < end.time - start.time < MAX_S else None
 
 
-# --- what paths in tracebacks tell ---------------------------------------------------------------------------------
-
-
 def _package_facts(job: Job) -> Iterator[Stated]:
     """Yield `package`, `framework` and `python_version` from the files that tracebacks name: every print beats them."""
     seen: set[object] = set()  # thousands of ranks have the same frames
@@ -187,9 +181,6 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield "trainer", trainer
     if framework := framework_of(path):
         yield "framework", framework
-
-
-# --- where it runs -------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)

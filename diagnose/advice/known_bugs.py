@@ -116,9 +116,6 @@ def _library(rule: Rule, fixes: Mapping[str, Row]) -> str:
     return str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
 
 
-# --- bugs without words of their own ------------------------------------------------------------------------------
-
-
 def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Event, list[Event]], tuple[Remark, ...]]:
     """Yield the events of proven bugs by the event that shows them, and a notice for each allowed bug."""
     table = catalogue.tables.get(BY_VERSION)
@@ -178,9 +175,6 @@ def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
     return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
 
 
-# --- notices ------------------------------------------------------------------------------------------------------
-
-
 def _possible_by_rule(event: Event, fixes: Mapping[str, Row], facts: Facts) -> Remark:
     shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
     fix = fixes.get(event.rule.id.rpartition("/")[2], {})
@@ -219,9 +213,6 @@ def _shown(event: Event) -> Evidence:
 
 def _way_round(row: Row) -> Sequence[Step]:
     return [Step("fix", Sentence("advice.way-round", row), row.get("command"))] if row.get("way_round") else []
-
-
-# --- conditions ---------------------------------------------------------------------------------------------------
 
 
 def is_range(text: str) -> bool:

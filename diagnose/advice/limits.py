@@ -21,8 +21,6 @@ from .fact_store import Facts
 from .settings import NAMES
 from .sizes import Flags, Setting, flags_for, written
 
-# --- GPU memory, in bytes ------------------------------------------------------------------------------------------------
-
 CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
@@ -96,8 +94,6 @@ def _smaller(facts: Facts) -> Flags | None:
         steps = train // (micro * ranks)
     return flags_for(Setting(micro // 2, steps * 2, ranks), facts) if ranks and steps else None
 
-
-# --- timeouts ------------------------------------------------------------------------------------------------------------
 
 STEP_S = 1800  # proposals are whole half hours: nobody tunes a timeout by the minute
 SLACK = 2.0  # a slow save of yesterday is no bound for tomorrow's

@@ -19,8 +19,6 @@ from ..catalogue.load import load_yaml
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
-# --- names ---------------------------------------------------------------------------------------------------------------
-
 Value = str | int | float | bool
 _FILE = Path(__file__).with_name("names.yaml")
 NAMES: dict[str, Any] = load_yaml(_FILE, _FILE.read_bytes())
@@ -78,8 +76,6 @@ def variable_facts(name: str, text: str, source: str, line: int | None, surety: 
     if fact is not None and value is not None:
         yield Stated(fact, str(value) if fact in TEXTS else value, source, line, surety)
 
-
-# --- commands ------------------------------------------------------------------------------------------------------------
 
 NumberedLine = tuple[int, str]
 MAX_WORDS = 2000
@@ -165,8 +161,6 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 _HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
-
-# --- files ---------------------------------------------------------------------------------------------------------
 
 _PAIR = lazy(
     r"\s{0,80}[\[{(]?\s{0,8}[\"']?(?P<key>[A-Za-z][\w.\-]{1,80})[\"']?\s{0,4}[:=]\s{0,20}(?P<value>[^{\[\n#]{1,200})"

@@ -159,8 +159,6 @@ def written(what: str, *names: str | None) -> str:
     return next((str(row[what]) for row in rows if what in row), "")
 
 
-# --- GPUs and nodes ------------------------------------------------------------------------------------------------------
-
 MOST_GPUS = 1024  # of a node; a line that states more tells of none
 ROLES = ("actor", "critic", "ref", "reward")
 

@@ -93,9 +93,6 @@ def _time_basis(clocks: Clocks, translator: Translator) -> str:
     )
 
 
-# --- the verdict --------------------------------------------------------------------------------------------------
-
-
 def _diagnosis(
     found: Found,
     catalogue: Catalogue,

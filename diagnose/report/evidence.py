@@ -113,9 +113,6 @@ def show_time(job: Job, seconds: float | None) -> str | None:
     return None if seconds is None or job.clocks.year is None else format_rfc3339(seconds) or None
 
 
-# --- the user's own code ------------------------------------------------------------------------------------------
-
-
 def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, ...]:
     """Yield the innermost frames that are no library's, innermost first; empty where all are.
 

@@ -86,9 +86,6 @@ def suspects(job: Job) -> list[tuple[str, Line]]:
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
 
 
-# --- what to collect ----------------------------------------------------------------------------------------------
-
-
 def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)

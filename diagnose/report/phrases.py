@@ -56,8 +56,6 @@ def _texts() -> dict[str, list[str]]:
     return load_yaml(WORDS, WORDS.read_bytes())
 
 
-# --- numbers and sets of ranks -------------------------------------------------------------------------------------------
-
 FEW = 4  # so many runs or ranks are named without a count
 HOST_WIDTH = 32  # characters
 RANGES_WIDTH = 44  # alternating ranks would fill pages

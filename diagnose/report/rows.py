@@ -160,8 +160,6 @@ def _shown(names: list[str]) -> dict[str, object]:
     return {"files": ", ".join(names[:SHOWN_UNREAD]), "more": max(0, len(names) - SHOWN_UNREAD)}
 
 
-# --- collectives ---------------------------------------------------------------------------------------------------------
-
 SHOWN_GROUPS = 8  # of a thousand, those to look at first
 
 
@@ -213,9 +211,6 @@ def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:
         )
     for rank in report.without_dump:
         yield CollectiveRow(group=name, rank=rank, verdict="no-dump")
-
-
-# --- one time span, or one rank: the verdict is reached on everything and stays as it is ---------------------------------
 
 
 def narrow(report: Report, since: str | None, until: str | None, rank: int | None) -> Report:

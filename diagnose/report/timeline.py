@@ -25,9 +25,6 @@ SHORT_S = 1.0  # a wait or a phase of less is not worth a remark
 SHOWN_TELLS = ("attempt", "finished", "activity", "killed")
 
 
-# --- times that are only bounds -----------------------------------------------------------------------------------
-
-
 def bounded_times(job: Job) -> Mapping[Event, str]:
     """Yield the events whose time is the earliest or the latest that it can be, and which.
 
@@ -49,9 +46,6 @@ def bounded_times(job: Job) -> Mapping[Event, str]:
             elif event.rule.onset not in (None, "unknown") or behind == event.near:
                 found[event], behind = EARLIEST, event.near
     return found
-
-
-# --- the timeline -------------------------------------------------------------------------------------------------
 
 
 @record
@@ -163,9 +157,6 @@ def _by_time(events: Sequence[Event]) -> list[Event]:
     dated = (e for e in events if e.time is not None)
     timed = iter(sorted(dated, key=lambda e: (e.time or 0.0, e.role != "cause")))  # launchers print whole seconds
     return [e if e.time is None else next(timed) for e in events]
-
-
-# --- attempts -----------------------------------------------------------------------------------------------------
 
 
 def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:

@@ -144,8 +144,6 @@ def titled(title: str, rule: Rule) -> str:
 
 ENGLISH = Translator()
 
-# --- reading -----------------------------------------------------------------------------------------------------
-
 
 def _find(cause: str, folders: Sequence[Path]) -> Translation | None:
     """The last folder that speaks of the cause counts: what a user rewrote must not be shown in our words."""
@@ -179,8 +177,6 @@ def _read_words(folders: Sequence[Path]) -> dict[str, str]:
         words |= values
     return words
 
-
-# --- checking ----------------------------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
 

@@ -130,9 +130,6 @@ def github_property(value: str) -> str:
     return github(value).replace(":", "%3A").replace(",", "%2C")
 
 
-# --- JUnit ---------------------------------------------------------------------------------------------------------------
-
-
 def xml(text: str) -> str:
     """Yield the text for between two tags."""
     return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -69,8 +69,6 @@ def _pieces(line: LineView) -> list[tuple[str, bool]]:
     return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]
 
 
-# --- lanes: the data of the picture, small enough for thousands of ranks -------------------------------------------------
-
 TEXT_WIDTH = 200
 MOST_EVENTS = 5_000
 TEARDOWN = ("process.terminated", "process.exit-code", "process.abort")  # how the other processes end

@@ -115,8 +115,6 @@ def why(report: Report, question: str) -> str:
     return "\n".join(lines) or one_line(say("why-unsaid", cause=question))
 
 
-# --- templates -----------------------------------------------------------------------------------------------------------
-
 NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 TEMPLATES = Path(__file__).parent / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")

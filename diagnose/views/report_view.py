@@ -115,8 +115,6 @@ class _Builder:
     def _clock(self, time: str | None) -> str:
         return clock(time, with_date=self._with_date)
 
-    # --- the first screen
-
     def culprit(self, c: parts.Culprit) -> str:
         say = self._say
         names = [say("rank", n=c.rank)] if c.rank is not None else []
@@ -160,8 +158,6 @@ class _Builder:
     def step(self, s: RemedyStep) -> Row:
         told = {"when": s.when, "when_word": self._say(s.when)}
         return {**told, "text": self.prose(s.text), "command": self._command(s.command)}
-
-    # --- messages
 
     def _is_new(self, text: str) -> bool:
         """Whether this message was not shown yet; from now on it was."""
@@ -216,8 +212,6 @@ class _Builder:
         notes = [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
         names, first = who(self._say, [c.rank for c in a.culprits if c.rank is not None]), next(iter(a.evidence), None)
         return self.once(self._message(a.cause, self._say("attempt", n=a.n), names, first, notes))
-
-    # --- tables
 
     def moment(self, folded: Moment) -> Row:
         t, until = folded

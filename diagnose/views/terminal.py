@@ -46,9 +46,6 @@ def render_terminal(report: Report, *, width: int = 80, color: bool = False, ful
     return _set(page, width, color)
 
 
-# --- what the template marks ----------------------------------------------------------------------------------------
-
-
 def style(text: str, look: str = "") -> str:
     """Yield the text with a look; what in it has one already keeps it."""
     return f"\x01{look}\x02{text}\x03" if text and look and "\x01" not in text else text
@@ -91,9 +88,6 @@ def fit(e: EvidenceView, width: int, most: int) -> EvidenceView:
 
 
 FILTERS = {f.__name__: f for f in (style, marked, whole, cut, pad, fit)} | {"cells": cell_len}
-
-
-# --- how it is set --------------------------------------------------------------------------------------------------
 
 
 def _set(page: str, width: int, color: bool) -> str:
@@ -143,8 +137,6 @@ def _text(marked: str) -> Text:
         text.no_wrap, text.overflow = True, "ellipsis"
     return text
 
-
-# --- text that is wrapped where Chinese and lists may break --------------------------------------------------------------
 
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _CHINESE = lazy(f"[{_WIDE}]")
