@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.advice.fact_store import Facts, facts_of
+from diagnose.advice.fact_store import Facts
 from diagnose.advice.limits import memory_numbers, propose_s, setting_for, size_bytes
 from diagnose.advice.remedy import restart_of, solved, steps, with_shared
 from diagnose.advice.sizes import nearest_with_micro
 from diagnose.advice.statement import RemedyStep
 
-from .incident_pipe import catalogue
+from .incident_pipe import catalogue, facts_of
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)

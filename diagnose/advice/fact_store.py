@@ -89,11 +89,6 @@ class Facts:
         return {name: _row(known) for name, known in self.known.items()}
 
 
-def facts_of(**values: Value) -> Facts:
-    """Yield facts as given: for callers that know them, and for tests."""
-    return Facts({k: (Known(v, (Stated(k, v, "given", None, 3),)),) for k, v in sorted(values.items())})
-
-
 def gather_facts(stated: Iterable[Stated]) -> dict[str, tuple[Known, ...]]:
     """Yield statements grouped by fact and value: the surest first, then the most stated."""
     by_name: dict[str, list[list[Stated]]] = {}

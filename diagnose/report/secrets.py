@@ -44,6 +44,7 @@ class _Kinds:
         self.tokens: list[str] = list(rows["tokens"])
         groups = "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(rows["tokens"].values()))
         self.token = lazy(rf"{_BEGIN}(?:{groups})")
+        self.private = [(kind, lazy(pattern)) for kind, pattern in rows["private"]]
         self.contexts = [(kind, near.split() or [""], _written_out(found)) for kind, near, found in rows["contexts"]]
 
 
@@ -70,13 +71,6 @@ _LEAST_KEY = 4  # characters
 _BROKEN = lazy(
     r"(?<![A-Za-z0-9_])(?P<first>[A-Za-z0-9]{2,20}[_.-][\w.+/=-]{0,300})[ \t]{0,4}\n[ \t]{0,8}(?P<second>[\w.+/=-]{1,300})"
 )
-_HOME = lazy(r"(?i)(?:/(?:home|users)/|[a-z]:\\{1,2}users\\{1,2})(?P<x>[\w.-]{1,64})")
-_EMAIL = lazy(
-    r"(?<![\w.%+@/:-])(?P<x>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}(?P<tld>[A-Za-z]{2,24}))(?![\w@-])"
-    r"(?!:[^\s]|[$#%]|\.[A-Za-z0-9])"
-)
-_IPV4 = lazy(r"(?<![\w.])(?P<x>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w+]|\.\d|-\w)")
-_IPV6 = lazy(r"(?<![\w:.])(?P<x>[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{2,40})(?![\w.]|:\w)")
 # "nvidia-cudnn-cu12==8.9.2.26", "cuDNN version 8.9.2.26", "v1.2.3.4"
 _VERSION_BEFORE = lazy(
     r"(?i)(?:[=<>~!@]=|version|ver|cudnn|cuda|nccl|driver|release|build|firmware|fw)[\"':=( \t]{0,4}$|[v_-]$"
@@ -167,15 +161,13 @@ def _telling_words(name: str) -> list[str]:
 def find_private(text: str) -> Iterator[Found]:
     """Yield e-mail addresses, user names in home folders and public addresses."""
     names = _kinds().names
-    for kind, pattern in (("user", _HOME), ("email", _EMAIL), ("ip", _IPV4), ("ip", _IPV6)):
+    for kind, pattern in _kinds().private:
         for match in pattern.finditer(text):
             if kind == "ip":
                 before = _VERSION_BEFORE.search(text, max(0, match.start() - 16), match.start())
-                is_one = _is_public(match["x"]) and (pattern is _IPV6 or not before)
-            elif kind == "user":
-                is_one = match["x"].lower() not in names["nobody"]
+                is_one = _is_public(match["x"]) and not (before and "." in match["x"])
             else:
-                is_one = match["tld"].lower() not in names["inside"]
+                is_one = match["k"].lower() not in names[f"no-{kind}"]
             if is_one:
                 yield Found(*match.span("x"), kind)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..advice.statement import CodePlace, Evidence, Span
@@ -75,6 +75,16 @@ def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
     shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
     is_told = not c.code or any(c.code in line.text for line in lines)
     return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
+
+
+def pieces(line: LineView) -> Iterator[tuple[str, bool]]:
+    """Yield the text of a line in pieces, each with whether it was captured."""
+    done = 0
+    for start, end in (*line.marks, (len(line.text), len(line.text))):
+        yield from (
+            (text, is_mark) for text, is_mark in ((line.text[done:start], False), (line.text[start:end], True)) if text
+        )
+        done = end
 
 
 def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:

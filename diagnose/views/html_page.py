@@ -19,7 +19,7 @@ from ..report.parts import Diagnosis, RankRow, TimelineEntry
 from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
-from .evidence import LineView
+from .evidence import pieces
 from .folding import fold_timeline, limits_of
 from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
@@ -49,7 +49,7 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=Markup(_embedded({**lanes(report), "words": texts, "markdown": markdown})),
-        pieces=_pieces,
+        pieces=pieces,
     )
 
 
@@ -57,16 +57,6 @@ def _embedded(data: dict[str, Any]) -> str:
     """JSON that can be in a script element: nothing in it can end the element or open a comment."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _pieces(line: LineView) -> list[tuple[str, bool]]:
-    """Yield the text in pieces, each with whether it was captured."""
-    pieces: list[tuple[str, bool]] = []
-    done = 0
-    for start, end in line.marks:
-        pieces += [(line.text[done:start], False), (line.text[start:end], True)]
-        done = end
-    return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]
 
 
 TEXT_WIDTH = 200

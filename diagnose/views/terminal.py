@@ -23,7 +23,7 @@ from rich.text import Text
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import words
 from ..report.report import Report
-from .evidence import EvidenceView, LineView
+from .evidence import EvidenceView, LineView, pieces
 from .folding import limits_of
 from .rendering import fill
 from .report_view import build_view
@@ -53,11 +53,8 @@ def style(text: str, look: str = "") -> str:
 
 def marked(line: LineView) -> str:
     """Yield a line of a proof, its captured parts marked."""
-    pieces, done, plain = [], 0, "" if line.is_hit else "dim"
-    for start, end in line.marks:
-        pieces += [style(line.text[done:start], plain), style(line.text[start:end], "bold yellow")]
-        done = end
-    return "".join([*pieces, style(line.text[done:], plain)])
+    plain = "" if line.is_hit else "dim"
+    return "".join(style(text, "bold yellow" if is_captured else plain) for text, is_captured in pieces(line))
 
 
 def whole(text: str) -> str:
