@@ -109,7 +109,7 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
 
 def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
-    known = with_shared({"launcher": facts.get("launcher")})
+    known = with_shared({"launcher": facts.get("launcher")}, "log_per_rank")
     return known["log_per_rank"].words if "log_per_rank" in known else None
 
 
