@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from ..catalogue.load import load_yaml
 from ..job.event import Event
 from ..job.job import Job
+from ..lines.cache import tables
 from ..lines.record import record
 from .fact_store import Facts
 from .settings import Stated
@@ -48,10 +47,9 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
         yield Stated("hosts", hosts, "logs", None, 1)
 
 
-@lru_cache(maxsize=1)
 def evidence() -> dict[str, dict[str, dict[str, list[str]]]]:
     """Yield the table: fact, value, and what shows it."""
-    return load_yaml(EVIDENCE, EVIDENCE.read_bytes())
+    return tables(EVIDENCE)
 
 
 def _seen(job: Job, facts: Facts) -> Seen:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..catalogue.load import Catalogue, load_yaml
+from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Rule
 from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
+from ..lines.cache import tables
 from ..verdict.decision import Verdict
 from .fact_store import Facts
 from .known_bugs import BUGS
@@ -90,9 +90,8 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
     return known
 
 
-@lru_cache(maxsize=1)
 def _shared() -> dict[str, dict[str, str]]:
-    return load_yaml(SHARED, SHARED.read_bytes())
+    return tables(SHARED)
 
 
 def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:

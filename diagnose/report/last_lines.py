@@ -14,10 +14,10 @@ from typing import Any
 from ..advice.fact_store import Facts
 from ..advice.remedy import with_shared
 from ..advice.statement import RemedyStep
-from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
 from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..verdict.decision import Verdict
@@ -113,9 +113,8 @@ def per_rank(facts: Facts) -> str | None:
     return known["log_per_rank"].words if "log_per_rank" in known else None
 
 
-@lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    return load_yaml(COLLECT, COLLECT.read_bytes())
+    return tables(COLLECT)
 
 
 @lru_cache(maxsize=1)

@@ -6,12 +6,11 @@ Also which language a reader wants.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ..catalogue.load import load_yaml
 from ..errors import UsageError
+from ..lines.cache import tables
 from ..lines.rank_ranges import rank_ranges
 from .printable import clip, one_line
 
@@ -54,9 +53,8 @@ def known(say: Say, family: str, word: str) -> str:
     return say(key) if key in _texts() else word
 
 
-@lru_cache(maxsize=1)
 def _texts() -> dict[str, list[str]]:
-    return load_yaml(WORDS, WORDS.read_bytes())
+    return tables(WORDS)
 
 
 # --- numbers and sets of ranks -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from ..catalogue.load import load_yaml
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
@@ -48,7 +48,7 @@ class _Kinds:
 
 @cache
 def _kinds() -> _Kinds:
-    rows = load_yaml(_FILE, _FILE.read_bytes())
+    rows = tables(_FILE)
     groups = "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(rows["tokens"].values()))
     names = {key: frozenset(words.split()) for key, words in rows["names"].items()}
     passes = {f"{who}{between}pass" for who in names["pass-of"] for between in ("", " ")}
