@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
-
 from ..lines.lazy_pattern import lazy
 from .settings import PACKAGES
 
 if TYPE_CHECKING:
+    from packaging.version import Version
+
     from .fact_store import Facts
 
 MAX_CHARS = 80  # of a version or range
+OPERATORS = ("<", ">", "=", "!", "~")
 _RELEASE = lazy(r"v?[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}")  # of `22.05-pb`, which is no PEP 440 version
 
 
 def read_version(text: object) -> Version | None:
     """Yield a version that can be compared; None where `text` does not begin with one."""
+    from packaging.version import InvalidVersion, Version  # few jobs need it, and it takes long to load
+
     plain = str(text).strip()
     try:
         return Version(plain[:MAX_CHARS])
@@ -37,15 +39,14 @@ def in_range(version: object, wanted: str) -> bool | None:
     mine = read_version(version)
     if mine is None:
         return None
+    from packaging.specifiers import SpecifierSet
+
     return any(SpecifierSet(part).contains(mine, prereleases=True) for part in wanted.split(" or "))
 
 
 def is_range(text: str) -> bool:
     """Whether every clause of `text` compares with a version."""
-    try:
-        return all(len(SpecifierSet(part)) > 0 for part in text.split(" or "))
-    except InvalidSpecifier:
-        return False
+    return all(part.startswith(OPERATORS) for part in text.split(" or "))
 
 
 def same_version(one: object, other: object) -> bool:
