@@ -119,12 +119,12 @@ class Scanner:
         """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
         line = block.data[start:stop]
         meaning = self._readings.meaning(literals)
-        kind = meaning.kind(line) if passage is None or passage.is_line() else None
+        kind = meaning.kind(line) if passage is None or passage.long is None else None
         readings = meaning.known.get(kind) if kind is not None else None
-        if readings == ():  # what most lines come to
+        if readings == ():  # what most lines, and pieces of them, come to
             return
         passage = passage or Passage(block, start, stop, None, is_line=True)
-        if readings is None or block.may_follow_frame(start):
+        if readings is None or block.may_follow_frame(start) or not passage.is_line():
             self._ask(passage, line, meaning, kind)
             return
         plain = fast_speaker(line[:SPEAKER_BYTES])
@@ -157,7 +157,7 @@ class Scanner:
                 self._waiting[slot] = None
             elif hit is not None:
                 self._add(passage, rule, speaker, slot, hit)
-        if is_telling and kind is not None and len(passage.pieces()[1]) == 1:
+        if is_telling and kind is not None and len(passage.pieces()[1]) == 1 and (not readings or passage.is_line()):
             self._readings.keep(meaning, kind, readings)
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
