@@ -40,9 +40,8 @@ Edit = tuple[int, int, str]
 def redact(report: Report, *, privacy: bool) -> tuple[Report, list[tuple[str, int]]]:
     """Yield the redacted report, and how many different items of each kind were replaced."""
     redactor = _Redactor(privacy)
-    redactor.walk(report)  # learns every item: a value named once is then found where no name stands by it
-    redactor.learn()
-    redacted = redactor.walk(report)
+    redacted = redactor.walk(report)  # learns every item: a value named once is then found where no name stands by it
+    redacted = redactor.walk(report) if redactor.learn() else redacted
     assert isinstance(redacted, Report)
     return redacted, redactor.counts()
 
@@ -58,9 +57,8 @@ def redact_text(text: str, *, privacy: bool) -> str:
 def redact_plain(plain: dict[str, Any], *, privacy: bool = False) -> dict[str, Any]:
     """Yield JSON values without secrets. Of several that are read together each would number its own `<ip-1>`."""
     redactor = _Redactor(privacy)
-    redactor.walk(plain)
-    redactor.learn()
     redacted = redactor.walk(plain)
+    redacted = redactor.walk(plain) if redactor.learn() else redacted
     assert isinstance(redacted, dict)
     return redacted
 
@@ -85,8 +83,8 @@ class _Redactor:
     def counts(self) -> list[tuple[str, int]]:
         return sorted(self._numbers.items())
 
-    def learn(self) -> None:
-        """Have the values seen so far be found anywhere."""
+    def learn(self) -> bool:
+        """Have the values seen so far be found anywhere; tell whether there are any."""
         self._done = {}
         secrets = {v: p for (kind, v), p in self._placeholders.items() if kind not in _PRIVATE and v}
         # A password that is a plain word or number would take that out of every sentence.
@@ -97,6 +95,7 @@ class _Redactor:
             lengths[value[:_LEAST_KNOWN]].add(len(value))
         self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
         self._users = frozenset(v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2)
+        return bool(self._placeholders)
 
     def walk(self, value: Any, name: str = "") -> Any:
         """Yield the value with every text in it redacted."""
