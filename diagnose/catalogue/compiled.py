@@ -1,7 +1,7 @@
-"""A checked catalogue as plain JSON rows and back, so that a run parses no YAML.
+"""A checked catalogue as JSON, so that a run parses no YAML.
 
-A row holds the values of a dataclass in the order of its fields; the names of these stand in front, so that rows of
-another version are not taken for this one's.
+A row holds the values of a record in the order of its fields; the names of these stand in front, so that rows of another
+version are not taken for this one's.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Compiled(NamedTuple):
     causes: dict[str, Cause]
     tables: dict[str, Table]
     sentences: dict[str, dict[str, str]]  # by key, then by language: `en`, `zh`
+    key: str  # names this exact content
 
 
 def to_bytes(compiled: Compiled) -> bytes:
@@ -35,14 +36,14 @@ def to_bytes(compiled: Compiled) -> bytes:
     ]
     tables = {name: _plain(table) for name, table in compiled.tables.items()}
     causes = tuple(compiled.causes.values())
-    content = [[*_NAMES.values()], _plain(tuple(slim)), _plain(causes), tables, compiled.sentences]
+    content = [[*_NAMES.values()], _plain(tuple(slim)), _plain(causes), tables, *compiled[3:]]
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def from_bytes(data: bytes) -> Compiled | None:
     """Read what `to_bytes` wrote; None where it is damaged or of another version."""
     try:
-        layout, rules, causes, tables, sentences = json.loads(data)
+        layout, rules, causes, tables, sentences, key = json.loads(data)
         if layout != [*_NAMES.values()]:
             return None
         return Compiled(
@@ -50,6 +51,7 @@ def from_bytes(data: bytes) -> Compiled | None:
             {cause.id: cause for cause in (_made(Cause, row) for row in causes)},
             {name: _made(Table, row) for name, row in tables.items()},
             sentences,
+            key,
         )
     except (ValueError, TypeError, KeyError, IndexError):
         return None

@@ -105,7 +105,7 @@ def _sources(event: Event) -> set[str]:
 
 def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
-    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
+    boxed = event.traceback is not None and event.traceback.form == "elastic_box"
     return boxed or ("error.json" in event.source and ERROR_FILE.search(event.source) is not None)
 
 

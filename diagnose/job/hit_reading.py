@@ -10,7 +10,6 @@ from dataclasses import InitVar, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..catalogue.firing import with_table
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
@@ -213,8 +212,7 @@ class SourceReading:
     def _event(
         self, rule: Rule, fields: dict[str, Any], line: Line, end: int, tb: Traceback | None, text: str | None = None
     ) -> Event:
-        if rule.table is not None:
-            fields = with_table(self.catalogue, rule, fields)
+        fields = self.catalogue.with_row(rule, fields)
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
         number, _, prefix = line

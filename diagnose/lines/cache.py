@@ -65,7 +65,13 @@ def write_own(name: str, data: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
         scratch.replace(folder / name)
-        _thin_out(folder, name.partition("-")[0])
+        files = sorted(folder.glob(f"{name.partition('-')[0]}-*"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-KEPT]:
+            path.unlink()
+
+
+def _is_own(status: os.stat_result) -> bool:
+    return not can_tell_owner() or (status.st_uid == os.geteuid() and not status.st_mode & WRITABLE_BY_OTHERS)
 
 
 @lru_cache
@@ -82,13 +88,3 @@ def tables(path: Path) -> dict[str, Any]:
         write_own(name, kept)
     loaded: dict[str, Any] = json.loads(kept)
     return loaded
-
-
-def _thin_out(folder: Path, kind: str) -> None:
-    files = sorted(folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-KEPT]:
-        path.unlink()
-
-
-def _is_own(status: os.stat_result) -> bool:
-    return not can_tell_owner() or (status.st_uid == os.geteuid() and not status.st_mode & WRITABLE_BY_OTHERS)
