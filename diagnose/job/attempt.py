@@ -85,3 +85,34 @@ def numbered_sources(job: Job) -> set[str]:
 def is_numbered(numbered: set[str], event: Event) -> bool:
     """Whether the number of its attempt is known."""
     return event.source in numbered or (event.stamp is not None and event.time is not None)
+
+
+# --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
+
+
+def restarted_until(job: Job) -> dict[tuple[str, str | None], int]:
+    """Yield by file and host the line above which all is of processes that were ended and started anew."""
+    sent = [e for e in job.telling("signal-sent") if e.fields.get("pid") is not None]
+    ended = {(e.source, e.host) for e in sent}
+    exits = (e for e in job.telling("exit") if e.role in FAILING and (e.source, e.host) in ended)
+    lowest: dict[str, int] = {}  # by file, the last line with a step
+    latest: dict[str, float] = {}  # by host, the last time of one
+    for sign in (sign for source in job.sources for _, sign in source.progress) if sent else ():
+        lowest[sign.source] = max(lowest.get(sign.source, 0), sign.line or 0)
+        if sign.stamp is not None and sign.time is not None:
+            latest[sign.host or ""] = max(latest.get(sign.host or "", sign.time), sign.time)
+    until: dict[tuple[str, str | None], int] = {}
+    for end in (*sent, *exits):
+        seen = max((s for h, s in latest.items() if not end.host or h in ("", end.host)), default=None)
+        if _went_on(end, lowest.get(end.source), seen):
+            until[end.source, end.host] = max(until.get((end.source, end.host), 0), end.line or 0)
+    return until
+
+
+def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
+    """Whether a step is printed so much later that it is not of the processes which were ended."""
+    if lowest is not None and lowest < (end.line or 0):
+        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
+    if end.time is not None and latest is not None:
+        return latest > end.time + HISTORY_S
+    return lowest is not None and lowest > (end.end_line or 0) + BUFFERED_LINES

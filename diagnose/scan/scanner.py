@@ -117,9 +117,7 @@ class Scanner:
                 start, stop = passage.at, passage.end
                 literals = literals if passage.long is None or passage.long.looked_at <= MAX_LOOKED_AT else ()
 
-    def _look(
-        self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]
-    ) -> None:
+    def _look(self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]) -> None:
         """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
         line = block.data[start:stop]
         meaning = self._readings.meaning(literals)

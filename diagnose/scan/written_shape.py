@@ -23,11 +23,11 @@ _WINDOWS: dict[str, Any] = {
 }  # fmt: skip
 _WALK = (int, str, str, int, int, bool, int, int, int, int)
 _DUMP: dict[str, Any] = {
-    "name": str, "rank": (int, NoneType), "rank_from": (str, NoneType), "version": str, "backend": str, "is_json": bool,
-    "groups": dict, "status": dict, "calls": list, "columns": dict, "skipped": int,
+    "name": str, "rank": (int, NoneType), "rank_from": (str, NoneType), "backend": str, "is_json": bool,
+    "groups": dict, "status": dict, "calls": list, "columns": dict,
 }  # fmt: skip
 _CALL = (str, str, (list, NoneType), bool, list, list, list, list, str)
-_COLUMNS = ("call", "seq", "p2p_seq", "record", "created_ns", "state")  # of one length; `line` may be empty
+_COLUMNS = ("call", "seq", "p2p_seq", "created_ns", "state")  # of one length; `line` may be empty
 STATES = 4
 
 
