@@ -181,7 +181,7 @@ class ProgressReader:
             return False
         for line in lines:
             if hit := self._lines.verify(block, line):
-                self._first[speaker] = hit
+                self._first[speaker] = self._last[speaker] = hit
                 return True
             failures += 1
             if failures >= MAX_FAILURES:
