@@ -25,7 +25,7 @@ SMALL = st.integers(1, 64)
 def advise(cause: str, fields: dict[str, object], facts: Facts) -> list[RemedyStep]:
     """Yield the steps of a cause for what its line captured and what is known of the job."""
     values = {**facts.values(), **fields, **solved(cause, fields, facts), "named_library": fields.get("library")}
-    return list(steps(catalogue().causes[cause], with_shared(values)))
+    return list(steps(catalogue().causes[cause], values))
 
 
 def words(found: list[RemedyStep]) -> str:
@@ -344,7 +344,7 @@ def test_there_is_always_something_to_do_now(cause: str, facts: dict[str, str]) 
 
 
 def test_an_empty_piece_of_a_command_leaves_no_word_behind() -> None:
-    known = with_shared({"culprit_host": "0123456789ab"})
+    known = with_shared({"culprit_host": "0123456789ab"}, "there run kernel_kill")
     assert ("there" in known, "run" in known, str(known["kernel_kill"])[:7]) == (False, False, "dmesg -")
 
 

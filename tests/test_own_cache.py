@@ -11,9 +11,9 @@ import pytest
 from diagnose.catalogue import automaton as native
 from diagnose.catalogue import load as catalogue
 from diagnose.catalogue.automaton import Literal, automaton
-from diagnose.catalogue.cache import KEPT, read_own, write_own
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
+from diagnose.lines.cache import KEPT, read_own, write_own
 
 RULE = """\
 title: A widget broke

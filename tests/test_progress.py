@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 from functools import cache
 
+import pytest
+
 from diagnose.catalogue.rule import Form, Rule
+from diagnose.scan.kept import Hit
+from diagnose.scan.progress import ProgressLines
 from diagnose.scan.scan import SourceScan, seal
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
@@ -73,3 +77,9 @@ def test_a_short_log_has_the_signs_of_life_that_a_long_one_has() -> None:
     rows = [f"[rank{r}]: step {s}\rstep {s * 2}\r[rank{r}]: the step {s} was odd\n" for s in range(40) for r in range(4)]
     short = "".join(rows).encode()
     assert steps(scan_of(short)) == steps(scan_of(short + b"idle\n" * 20_000))
+
+
+def test_who_was_heard_once_stays_heard_where_the_pattern_runs_out_of_time_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([Hit("a.life/step", 0, 1, 0, {"step": 1})])
+    monkeypatch.setattr(ProgressLines, "verify", lambda *_: next(answers, None))
+    assert steps(scan_of(b"step 1 loss 1.5\nstep 2 loss 1.5\n")) == {"": (1, 1)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.lines.prefix_rows import tables
+from diagnose.lines.cache import tables
 from diagnose.traces.stack_forms import FORMS, read_process, read_thread
 from diagnose.traces.stacks import find_stacks
 

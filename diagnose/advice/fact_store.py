@@ -6,16 +6,16 @@ Where ranks, hosts, or a file and the running job disagree on what should be one
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from typing import TYPE_CHECKING, Any
 
 from ..catalogue.sentences import Sentence
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from .settings import NAMES, Stated, Value
 from .statement import Evidence, Fact, FactValue, Remark, Step
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 _SPECIAL = {name: number for number, name in enumerate(NAMES["frameworks"])}
 _SHARED, _PER_HOST, _MANY_WORLDS = (NAMES[name].split() for name in ("shared", "per_host", "many_worlds"))
@@ -130,6 +130,8 @@ def _row(known: Sequence[Known]) -> Fact:
 
 def read_version(text: object) -> Version | None:
     """Yield a version that can be compared, after PEP 440; None where `text` does not begin with one."""
+    from packaging.version import InvalidVersion, Version  # few jobs need it, and it takes long to load
+
     plain = str(text).strip()
     try:
         return Version(plain[:MAX_CHARS])
@@ -143,6 +145,8 @@ def in_range(version: object, wanted: str) -> bool | None:
     mine = read_version(version)
     if mine is None:
         return None
+    from packaging.specifiers import SpecifierSet
+
     return any(SpecifierSet(part).contains(mine, prereleases=True) for part in wanted.split(" or "))
 
 

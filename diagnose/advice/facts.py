@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..catalogue.load import load_yaml
 from ..catalogue.rule import Rule
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import Job
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from .fact_store import Facts, differences, gather_facts
 from .settings import (
@@ -183,9 +182,8 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield "framework", framework
 
 
-@lru_cache(maxsize=1)
 def _evidence() -> dict[str, dict[str, dict[str, list[str]]]]:
-    return load_yaml(PLATFORM, PLATFORM.read_bytes())
+    return tables(PLATFORM)
 
 
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:

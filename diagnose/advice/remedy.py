@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..catalogue.load import Catalogue, load_yaml
+from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Rule
 from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
+from ..lines.cache import tables
 from ..verdict.decision import Verdict
 from .fact_store import Facts, in_range
 from .known_bugs import BUGS
@@ -53,12 +53,14 @@ _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to rec
 _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
 _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
 _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
+_WORD = re.compile(r"\w+")
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
 def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     """Yield the steps of a cause that fit `values`, filled, in order of when."""
-    found = sorted(_fitting(cause, dict(values)), key=lambda step: ORDER.index(step.when))
+    asked = (x for step in cause.remedy for x in (step.condition, step.text, step.command) if x)
+    found = sorted(_fitting(cause, with_shared(values, " ".join(asked))), key=lambda step: ORDER.index(step.when))
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
 
 
@@ -66,24 +68,29 @@ def restart_of(cause: Cause, rule: Rule | None, values: Mapping[str, Any]) -> st
     """Whether a restart helps, where the evidence decides that; empty otherwise. A message goes before its cause."""
     if rule is not None and rule.restart:
         return rule.restart
-    decides = cause.restart_if is None or holds(cause.restart_if, dict(values))
+    decides = cause.restart_if is None or holds(cause.restart_if, with_shared(values, cause.restart_if))
     return (cause.restart or "") if decides else ""
 
 
-def with_shared(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Yield `values` with the conditions and pieces of commands that many remedies share; a piece that is empty is none."""
-    known = dict(values)
-    for name, condition in _shared()["conditions"].items():
-        known[name] = holds(condition, known)
-    for name, template in _shared()["commands"].items():
-        words = shell_command(template, known)
-        known.update({name: Flags(words)} if words.strip() else {})
+def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
+    """Yield `values` with the conditions and pieces of commands that many remedies share; a piece that is empty is none.
+
+    Only what the words of `asked`, a template or several, name is added: to fill all of them takes 0.1 s.
+    """
+    known, words, shared = dict(values), set(_WORD.findall(asked)), _shared()
+    for pieces in (shared["commands"], shared["conditions"]):  # each may ask for those above it
+        for name in reversed(pieces):
+            words.update(_WORD.findall(pieces[name]) if name in words else ())
+    for name in (x for x in shared["conditions"] if x in words):
+        known[name] = holds(shared["conditions"][name], known)
+    for name in (x for x in shared["commands"] if x in words):
+        command = shell_command(shared["commands"][name], known)
+        known.update({name: Flags(command)} if command.strip() else {})
     return known
 
 
-@lru_cache(maxsize=1)
 def _shared() -> dict[str, dict[str, str]]:
-    return load_yaml(SHARED, SHARED.read_bytes())
+    return tables(SHARED)
 
 
 def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
@@ -110,7 +117,7 @@ def step_values(
         "is_inference": _is_inference(told, facts),
     }
     values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
-    return with_shared({**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")})
+    return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
 
 
 def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..catalogue.load import load_yaml
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
 Value = str | int | float | bool
 _FILE = Path(__file__).with_name("names.yaml")
-NAMES: dict[str, Any] = load_yaml(_FILE, _FILE.read_bytes())
+NAMES: dict[str, Any] = tables(_FILE)
 PACKAGES: dict[str, str] = NAMES["packages"]
 SETTINGS: dict[str, str] = NAMES["settings"]
 VARIABLES: dict[str, str] = NAMES["variables"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from .cache import can_tell_owner, read_own, write_own
+from ..lines.cache import can_tell_owner, read_own, write_own
 
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 

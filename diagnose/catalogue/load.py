@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RuleError
+from ..lines.cache import read_own, write_own
 from ..lines.record import record
-from .cache import Compiled, from_bytes, read_own, to_bytes, write_own
+from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
 
 CACHE_VERSION = 9  # raise when what is read from the same files changes

@@ -80,10 +80,29 @@ class Matcher:
     """The literals of many rules in one native automaton, built when first asked."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self.candidates, self.literals, self.owners = _index(tuple(rules))
+        self._rules = tuple(rules)
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._off: set[str] = set()  # patterns that ran out of time
+
+    @cached_property
+    def _own(self) -> Index:
+        return _index(self._rules)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All forms of the rules."""
+        return self._own.candidates
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        """Their literals, sorted."""
+        return self._own.literals
+
+    @property
+    def owners(self) -> tuple[tuple[int, ...], ...]:
+        """Which forms each literal may mean."""
+        return self._own.owners
 
     @cached_property
     def find(self) -> Find:

@@ -8,7 +8,8 @@ from functools import lru_cache
 from shlex import quote
 from typing import Any
 
-from jinja2 import ChainableUndefined, TemplateError, Undefined
+from jinja2 import ChainableUndefined, Template, TemplateError, Undefined
+from jinja2.environment import TemplateExpression
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ..lines.rank_ranges import named_ranks, rank_ranges
@@ -46,7 +47,7 @@ def sentence(template: str, values: dict[str, Any]) -> str:
 
 def _filled(template: str, values: dict[str, Any]) -> str:
     try:
-        return _environment().from_string(template).render(values)
+        return _template(template).render(values)
     except (TemplateError, TypeError, ZeroDivisionError, ArithmeticError) as error:
         raise ValueError(f"{template[:60]!r}: {error}") from error
 
@@ -73,7 +74,7 @@ def shell_word(text: str) -> str:
 def holds(condition: str, values: dict[str, Any]) -> bool:
     """Whether a Jinja expression is true of `values`; what is unknown makes it false."""
     try:
-        return bool(_environment().compile_expression(condition)(**values))
+        return bool(_expression(condition)(**values))
     except (TemplateError, TypeError, ValueError, ArithmeticError):
         return False
 
@@ -83,6 +84,16 @@ def names_in(template: str) -> set[str]:
     from jinja2 import meta
 
     return set(meta.find_undeclared_variables(_environment().parse(template)))
+
+
+@lru_cache(maxsize=256)
+def _template(text: str) -> Template:
+    return _environment().from_string(text)
+
+
+@lru_cache(maxsize=256)
+def _expression(text: str) -> TemplateExpression:
+    return _environment().compile_expression(text)
 
 
 @lru_cache(maxsize=1)

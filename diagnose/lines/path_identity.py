@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from .cache import tables
 from .lazy_pattern import lazy
-from .prefix_rows import tables
 from .record import record
 
 _TABLES = tables(Path(__file__).with_name("paths.yaml"))

@@ -212,13 +212,13 @@ def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
 
 def _next_cut(text: str, prefix: Prefix) -> int:
     """Where the next line is glued on, at least one character behind the prefix."""
-    prefix_end = prefix.end
-    cut, holds = len(text), text[prefix_end:].__contains__
-    if any(map(holds, _QUOTING)):
+    prefix_end, cut, find = prefix.end, len(text), text.find
+    if find(_QUOTING[0], prefix_end) >= 0 or find(_QUOTING[1], prefix_end) >= 0:
         quoted = QUOTED_AFTER.search(text, prefix_end)
         cut = quoted.end() if quoted else cut
-    if not holds("]") and not holds("%|"):
+    if find("]", prefix_end) < 0 and find("%|", prefix_end) < 0:
         return cut
+    holds = text[prefix_end:].__contains__
     if any(map(holds, _GLUED_MARKS)):
         glued = GLUED.search(text, prefix_end + 1)
         cut = min(cut, glued.start()) if glued else cut

@@ -20,7 +20,7 @@ P = TypeVar("P", bound=tuple[Any, ...])
 Convert = Callable[[str], Any]
 
 MAX_CHARS = 1_500  # of a line whose shape is remembered
-WORTH_KEEPING = 8  # lines of one shape; to note how these are read costs as much as to read some of them
+WORTH_KEEPING = 2  # lines of one shape; to note how these are read costs as much as to read one of them
 MAX_REMEMBERED = 2_000  # shapes; then all is forgotten
 MAX_MOMENTS = 32  # of the stamps in lines of one shape; then these are: ranks that print one moment are read in turn
 C10_DIGITS = 9

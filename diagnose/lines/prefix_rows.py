@@ -9,6 +9,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from .cache import tables
+
 FORMS = Path(__file__).with_name("prefixes.yaml")
 CLASSES = {"<letters>": string.ascii_letters, "<lower>": string.ascii_lowercase, "<digits>": string.digits}
 # Severities that are not the first letter of their word.
@@ -80,15 +82,6 @@ class Rows(dict[str, tuple[tuple[str, Row], ...]]):
         found = tuple((row.needs, row) for row in may)
         self[start] = self._same.setdefault(found, found)  # the very same for all digits of which no row asks for one
         return self[start]
-
-
-@lru_cache
-def tables(path: Path) -> dict[str, Any]:
-    """Yield what a YAML file of forms holds."""
-    import yaml
-
-    loaded: dict[str, Any] = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return loaded
 
 
 @lru_cache(maxsize=2)

@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 
+from .cache import tables
 from .lazy_pattern import lazy
-from .prefix_rows import FORMS, filled, tables
+from .prefix_rows import FORMS, filled
 from .record import record
 
 YEARLESS = 2000  # the year that stands in where a form prints none: a leap year, so that 29 February survives

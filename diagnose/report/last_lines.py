@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,10 +13,10 @@ from typing import Any
 from ..advice.fact_store import Facts
 from ..advice.remedy import slurm_job, with_shared
 from ..advice.statement import RemedyStep
-from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
 from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..verdict.decision import Verdict
@@ -98,13 +97,12 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
 
 def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
-    known = with_shared({"launcher": facts.get("launcher")})
+    known = with_shared({"launcher": facts.get("launcher")}, "log_per_rank")
     return known["log_per_rank"].words if "log_per_rank" in known else None
 
 
-@lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    return load_yaml(COLLECT, COLLECT.read_bytes())
+    return tables(COLLECT)
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:

@@ -6,13 +6,12 @@ Also which language a reader wants.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
-from ..catalogue.load import load_yaml
 from ..errors import UsageError
+from ..lines.cache import tables
 from ..lines.rank_ranges import rank_ranges
 from .printable import clip, one_line
 
@@ -51,9 +50,8 @@ def known(say: Say, family: str, word: str) -> str:
     return say(key) if key in _texts() else word
 
 
-@lru_cache(maxsize=1)
 def _texts() -> dict[str, list[str]]:
-    return load_yaml(WORDS, WORDS.read_bytes())
+    return tables(WORDS)
 
 
 FEW = 4  # so many runs or ranks are named without a count

@@ -63,9 +63,8 @@ def describe(counts: Iterable[tuple[str, int]]) -> str:
 
 def _redacted(value: T, privacy: bool) -> tuple[T, Counter[str]]:
     redactor = _Redactor(privacy)
-    redactor.walk(value)  # learns every item: a value named once is then found where no name stands by it
-    redactor.learn()
-    redacted: T = redactor.walk(value)
+    redacted: T = redactor.walk(value)  # learns every item: a value named once is then found where no name stands by it
+    redacted = redactor.walk(value) if redactor.learn() else redacted
     return redacted, redactor.numbers
 
 
@@ -81,8 +80,8 @@ class _Redactor:
         self._users: frozenset[str] = frozenset()
         self.text = lru_cache(_MAX_DONE)(self._text)  # hosts and times repeat on thousands of ranks
 
-    def learn(self) -> None:
-        """Have the values seen so far be found anywhere."""
+    def learn(self) -> bool:
+        """Have the values seen so far be found anywhere; tell whether there are any."""
         self.text.cache_clear()
         self._by_value = {v: p for (kind, v), p in self._placeholders.items() if kind not in _PRIVATE and v}
         lengths: dict[str, set[int]] = defaultdict(set)
@@ -92,6 +91,7 @@ class _Redactor:
                 lengths[value[:_LEAST_KNOWN]].add(len(value))
         self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
         self._users = frozenset(v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2)
+        return bool(self._placeholders)
 
     def walk(self, value: Any, name: str = "") -> Any:
         """Yield the value with every text in it redacted."""

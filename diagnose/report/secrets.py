@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalogue.load import load_yaml
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 
 
@@ -37,7 +37,7 @@ class _Kinds:
     """The file's rows, ready to be looked for."""
 
     def __init__(self) -> None:
-        rows = load_yaml(_FILE, _FILE.read_bytes())
+        rows = tables(_FILE)
         names = self.names = {key: frozenset(words.split()) for key, words in rows["names"].items()}
         self.telling = names["always"] | names["when-random"] | {"key", "pwd"}
         self.passes = {f"{who}{between}pass" for who in names["pass-of"] for between in ("", " ")}

@@ -9,7 +9,7 @@ from ..lines.prefix import read_lines
 from .voices import MAX_TEXT, Voices
 from .windows import decode
 
-MARK_BYTES = 128 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
+MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 TAIL_BYTES = 8 << 10  # of a block that goes: most often it holds the lines that may still be asked for

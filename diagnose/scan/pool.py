@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
-from ..catalogue.cache import Compiled, to_bytes
+from ..catalogue.compiled import Compiled, to_bytes
 from ..sources.bounds import Deadline
 from ..sources.source import Source
 from .parts import Part

@@ -1,8 +1,8 @@
 """Signs of life: the first and the last progress message (step, epoch, evaluation) of each speaker.
 
 Step lines are too many to verify each: of a block's lines that hold a literal each speaker's first ones are asked until
-one matches, if it was not heard before, and its last ones from the end. Of a large block only the end is looked at while
-all who were alive in the block before speak there, and nobody else does.
+one matches, if it was not heard before, and its last ones from the end. What stands between is passed by where all who
+were alive before speak at the end of the block, and nobody else does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_KEPT = 400  # characters of a line that is a sign of life
 MAX_SHAPES = 4_000  # of lines about which something is remembered
 MAX_SPEAKERS = 200_000
 MAX_FAILURES = 200  # lines of one speaker that hold a literal but match nothing, before it is taken for none
-END_BYTES = 64 << 10  # of a block, in which most often all speak who are alive
+END_BYTES = 32 << 10  # of a block, in which most often all speak who are alive
 DIGIT = lazy(rb"\d")
 RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
 
@@ -40,14 +40,14 @@ class ProgressLines:
         self._barren: set[tuple[int, bytes]] = set()  # literals and shapes of lines that match nothing
         self._any_digit: dict[int, bool] = {}  # by literal
 
-    def by_speaker(self, block: TextBlock, start: int) -> dict[str, list[Line]]:
-        """Yield the lines from offset `start` on, or the pieces of them, that hold a literal, by speaker."""
+    def by_speaker(self, block: TextBlock, start: int, stop_at: int | None = None) -> dict[str, list[Line]]:
+        """Yield the lines between two offsets, or the pieces of them, that hold a literal, by speaker."""
         data, is_parted, names = block.data, block.has_returns(), self._names
         found: dict[str, list[Line]] = {}
         own: list[Line] = []
         begin, stop = 0, -1
         literals: tuple[int, ...] = ()
-        for end, literal in self.matcher.find(memoryview(data)[start:] if start else data):
+        for end, literal in self.matcher.find(memoryview(data)[start:stop_at]):
             at = start + end
             if at <= stop:
                 if literal not in literals:
@@ -134,19 +134,30 @@ class ProgressReader:
         self._first: dict[str, Hit] = {}
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
+        self._is_known = False  # who is alive
         self._failures: dict[str, int] = {}  # by speaker that was not heard yet
 
     def feed(self, block: TextBlock) -> None:
-        """Look at a block's end, and at all of it where somebody is missing there or was never heard before."""
-        size = len(block.data)
-        if size > 2 * END_BYTES and self._alive:
-            lines = self._lines.by_speaker(block, block.data.rfind(b"\n", 0, size - END_BYTES) + 1)
-            if lines.keys() <= self._first.keys() and self._alive <= lines.keys():
-                heard = self._look(block, lines)
-                if self._alive <= heard:
-                    return
-        heard = self._look(block, self._lines.by_speaker(block, 0))
-        self._alive = heard or self._alive
+        """Look at a block until it is known who is alive, then at its end; at all between where that may tell more."""
+        data, size, at = block.data, len(block.data), 0
+        heard: set[str] = set()
+        while at < size and not self._is_known:
+            stop = data.find(b"\n", at + END_BYTES) + 1 or size
+            lines = self._lines.by_speaker(block, at, stop)
+            heard |= self._look(block, lines)
+            at, self._is_known = stop, bool(lines) and self._knows(lines)
+        alive = heard or self._alive
+        end = max(data.rfind(b"\n", 0, max(size - END_BYTES, 0)) + 1, at)
+        lines = self._lines.by_speaker(block, end)
+        is_same = end > at and self._knows(lines) and alive <= lines.keys()  # nobody is missing there, or new
+        if not (is_same and alive <= self._look(block, lines)):
+            heard |= self._look(block, self._lines.by_speaker(block, at) if end > at else lines)
+            alive = heard or self._alive
+        self._alive = alive
+
+    def _knows(self, speakers: Iterable[str]) -> bool:
+        """Whether of each its first sign of life is known, or that it gives none."""
+        return all(who in self._first or self._failures.get(who, 0) >= MAX_FAILURES for who in speakers)
 
     def finish(self) -> dict[str, tuple[Hit, Hit]]:
         """Yield first and last sign of life by speaker, sorted."""
@@ -170,7 +181,7 @@ class ProgressReader:
             return False
         for line in lines:
             if hit := self._lines.verify(block, line):
-                self._first[speaker] = hit
+                self._first[speaker] = self._last[speaker] = hit
                 return True
             failures += 1
             if failures >= MAX_FAILURES:

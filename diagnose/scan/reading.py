@@ -202,6 +202,7 @@ if TYPE_CHECKING:
     from ..recorder.dump import Dump
     from ..recorder.reader import DumpReader
 
+
 class DumpReading:
     """Reads dumps into a scan; the process that loads them is started for the first and kept for the others."""
 

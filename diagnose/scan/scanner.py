@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..lines.lazy_pattern import lazy
-from ..lines.shapes import Kind
+from ..lines.shapes import DIGITS, Kind
 from ..sources.blocks import Block
 from .kept import Hit
 from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
@@ -29,11 +29,15 @@ PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones r
 HEAD_BYTES = 512  # of a passage: which ranks it names …
 SPEAKER_BYTES = 256  # … and who speaks
 MAX_NAMED = 4  # ranks that a line names
+MAX_SHAPES = 4_000  # of line starts about which that is remembered
 # Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
 WHO = lazy(
     rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
     rb"([0-9a-fA-F]{1,16})"
 )
+
+
+_NAMED: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where it names ranks
 
 
 class Scanner:
@@ -113,18 +117,16 @@ class Scanner:
                 start, stop = passage.at, passage.end
                 literals = literals if passage.long is None or passage.long.looked_at <= MAX_LOOKED_AT else ()
 
-    def _look(
-        self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]
-    ) -> None:
+    def _look(self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]) -> None:
         """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
         line = block.data[start:stop]
         meaning = self._readings.meaning(literals)
-        kind = meaning.kind(line) if passage is None or passage.is_line() else None
+        kind = meaning.kind(line) if passage is None or passage.long is None else None
         readings = meaning.known.get(kind) if kind is not None else None
-        if readings == ():  # what most lines come to
+        if readings == ():  # what most lines, and pieces of them, come to
             return
         passage = passage or Passage(block, start, stop, None, is_line=True)
-        if readings is None or block.may_follow_frame(start):
+        if readings is None or block.may_follow_frame(start) or not passage.is_line():
             self._ask(passage, line, meaning, kind)
             return
         plain = fast_speaker(line[:SPEAKER_BYTES])
@@ -157,7 +159,7 @@ class Scanner:
                 self._waiting[slot] = None
             elif hit is not None:
                 self._add(passage, rule, speaker, slot, hit)
-        if is_telling and kind is not None and len(passage.pieces()[1]) == 1:
+        if is_telling and kind is not None and len(passage.pieces()[1]) == 1 and (not readings or passage.is_line()):
             self._readings.keep(meaning, kind, readings)
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
@@ -230,5 +232,13 @@ def _speaker(passage: Passage, rule: RuleForms, plain: bytes) -> bytes:
         return plain
     # an entry of torchrun's summary names its rank below its head
     end = passage.at + HEAD_BYTES if rule.rule.match == "block" else min(passage.at + HEAD_BYTES, passage.end)
-    named = islice(WHO.finditer(passage.block.data, passage.at, end), MAX_NAMED)
-    return plain + b"|" + b",".join([m[1] for m in named])
+    line = passage.block.data[passage.at : end]
+    shape = line.translate(DIGITS)
+    spans = _NAMED.get(shape)
+    if spans is None:
+        spans = [m.span(1) for m in islice(WHO.finditer(line), MAX_NAMED)]
+        if b"0x" not in shape:  # there the digit counts
+            if len(_NAMED) >= MAX_SHAPES:
+                _NAMED.clear()
+            _NAMED[shape] = spans
+    return plain + b"|" + b",".join([line[start:stop] for start, stop in spans])

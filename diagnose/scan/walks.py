@@ -147,5 +147,3 @@ def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
         return None
     own = {"near": 0, "block": int(count or 1) - 1, "rest": TRACEBACK_REST, "traceback": TRACEBACK_REST}
     return Walk(line, want, voice(raw), AFTER, own.get(kind, STACK_REST))
-
-

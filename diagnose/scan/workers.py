@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, BinaryIO
 
-from ..catalogue.cache import from_bytes
+from ..catalogue.compiled import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.bounds import OUT_OF_TIME, Deadline, broken_off
 from ..sources.labels import Rewriting

@@ -29,8 +29,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix_rows import tables
 from ..lines.record import record as record_type
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON

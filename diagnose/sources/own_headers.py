@@ -21,13 +21,16 @@ from typing import NamedTuple
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
+from ..lines.shapes import DIGITS
 from ..lines.timestamp import read_stamp
 from .counted import FEWEST_LINES, Head, what_is_counted
 from .labels import PLACE, Rewriting
 from .normalise import normalise
 
 SAMPLE_BYTES = 12 << 10  # of each end of a text
+LINE_BYTES = 600  # of a line, in which a number is looked for
 MAX_LINES = 150  # with a number that is asked for
+MAX_SHAPES = 4000  # of lines that are remembered
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 MAX_PARTS, MAX_HEAD, MAX_SAID = 9, 160, 2000  # parts and characters of a header, characters behind it
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
@@ -94,8 +97,8 @@ def header_of(sample: bytes) -> Rewriting | None:
         return None
     raw = [x for x in sample.split(b"\n") if x.strip()]
     lines = [x.decode("utf-8", "replace") for x in raw]
-    match = _may(sample).match
-    may = (x for x, data in zip(lines, raw, strict=True) if (m := match(data)) and _manner(m) in manners)
+    pattern = _may(sample)
+    may = (x for x, data in zip(lines, raw, strict=True) if (m := _number(data, pattern)) and m[0] in manners)
     groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
     for line in islice(may, MAX_LINES):
         if (head := _read_head(line)) is not None:
@@ -109,9 +112,28 @@ def header_of(sample: bytes) -> Rewriting | None:
 def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
     """The numbers that stand in each manner, by what stands before them."""
     found: dict[bytes, list[bytes]] = defaultdict(list)
-    for match in _may(data).finditer(data):
-        found[_manner(match)].append(match[match.lastindex or 0])
+    pattern = _may(data)
+    for line in data.split(b"\n"):
+        if told := _number(line, pattern):
+            found[told[0]].append(told[1])
     return found
+
+
+_SPOTS: dict[tuple[bytes, bool], tuple[int, int, int, int] | None] = {}  # where a line of a shape has them: files are alike
+
+
+def _number(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, bytes] | None:
+    """The manner and the number in a line; lines that differ in their digits only have them at the same places."""
+    line = line[:LINE_BYTES]
+    key = line.translate(DIGITS), pattern is _MAY
+    if key not in _SPOTS:
+        if len(_SPOTS) >= MAX_SHAPES:
+            _SPOTS.clear()
+        match = pattern.match(line)
+        place = (match.lastindex or 1) if match else 0
+        _SPOTS[key] = (*match.span(place - 1), *match.span(place)) if match else None
+    spot = _SPOTS[key]
+    return (line[spot[0] : spot[1]], line[spot[2] : spot[3]]) if spot else None
 
 
 def _may(data: bytes) -> re.Pattern[bytes]:
@@ -123,10 +145,6 @@ def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
     if b"rank" in manner.lower():
         return len(set(numbers)) > 1
     return len(numbers) >= FEWEST_LINES and any(int(a) > int(b) for a, b in pairwise(numbers))
-
-
-def _manner(match: re.Match[bytes]) -> bytes:
-    return match[(match.lastindex or 1) - 1]
 
 
 # --- one line ---------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from ..lines.prefix_rows import tables
 from .escapes import without_escapes
 from .exports import LineMask, Reader
 

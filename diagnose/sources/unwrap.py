@@ -98,13 +98,15 @@ def _width(lines: Sequence[str]) -> int | None:
 
 def _cut_words(lines: list[str], breaks: list[int]) -> bool:
     """Whether full lines of several kinds end within words, and go on as no other line begins."""
+    within = sum(lines[n][-1:].isalnum() and lines[n + 1][:1].isalnum() for n in breaks)
+    if within < CUT_WORDS * len(breaks):
+        return False
     rests = {n + 1 for n in breaks}
     kinds = {_kind(lines[n]) for n in breaks}
     needed = MIN_KINDS_BELOW if all(_GOES_ON.match(lines[n]) for n in rests) else MIN_KINDS
     starts = {_kind(line[:START]) for n, line in enumerate(lines) if n not in rests}
     common = sum(_kind(lines[n][:START]) in starts for n in rests)
-    within = sum(lines[n][-1:].isalnum() and lines[n + 1][:1].isalnum() for n in breaks)
-    return len(kinds) >= needed and common <= MAX_OTHER * len(breaks) and within >= CUT_WORDS * len(breaks)
+    return len(kinds) >= needed and common <= MAX_OTHER * len(breaks)
 
 
 def _kind(text: str) -> str:

@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from ..lines.prefix_rows import tables
 from ..lines.record import record
 
 FORMS = Path(__file__).with_name("stacks.yaml")

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Literal
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix_rows import tables
 from ..lines.record import record
 from .stack_forms import FORMS, StackDump, StackFrame, StackThread
 from .traceback_lines import is_library

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
-from ..lines.prefix_rows import tables
 from .stack_forms import (
     AT,
     FORMS,

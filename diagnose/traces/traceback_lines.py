@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix_rows import tables
 from ..lines.record import record
 
 _PATH_CHARS = 1000  # Linux refuses paths beyond 4096; tracebacks never come near

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..catalogue.load import Catalogue, load_yaml
+from ..catalogue.load import Catalogue
 from ..job.coverage import is_cut
 from ..job.identity_table import GUESSED
 from ..job.job import Job
+from ..lines.cache import tables
 from ..traces.traceback_lines import is_library
 from .candidate import CONCLUDED, HINTED, STATED, Candidate
 from .scope import Scope
@@ -33,10 +33,9 @@ def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> None
     verdict.certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
 
 
-@lru_cache(maxsize=1)
 def weights() -> dict[str, Any]:
     """Yield the table of weights: `base`, `reasons` by name, `thresholds`."""
-    return load_yaml(WEIGHTS, WEIGHTS.read_bytes())
+    return tables(WEIGHTS)
 
 
 def _score(reasons: Sequence[str]) -> float:

@@ -39,7 +39,7 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, with_shared({})).strip() if command else ""
+        return shell_command(command, with_shared({}, command)).strip() if command else ""
     except ValueError:
         return command or ""
 

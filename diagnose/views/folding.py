@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..advice.statement import Fact
-from ..catalogue.load import load_yaml
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from ..report import parts
@@ -34,9 +33,8 @@ ALIKE_CHARS = 160
 Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
 
 
-@lru_cache(maxsize=1)
 def _limits() -> dict[str, dict[str, int]]:
-    return load_yaml(LIMITS, LIMITS.read_bytes())
+    return tables(LIMITS)
 
 
 def limits_of(form: str, *, full: bool = False) -> Limits:
