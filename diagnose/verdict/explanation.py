@@ -143,7 +143,8 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     """
     is_guess = c.finding is not None and c.finding.certainty == "possible"
     tier = TIERS[catalogue.causes[c.cause].tier]
-    narrow = (c.direct == HINTED and tier == 1, tier == 0, not c.specific)  # what only hints and carries says nothing new
+    is_vague = c.direct == HINTED and (tier == 1 or (tier == 0 and not c.specific))  # it only carries, or in any words
+    narrow = (is_vague, tier == 0, not c.specific)
     is_raised = c.first is not None and c.first.traceback is not None
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
