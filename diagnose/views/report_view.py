@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeVar
 
-from ..advice.statement import Fact, Notice, RemedyStep
+from ..advice.statement import Evidence, Fact, Notice, RemedyStep
 from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
@@ -53,6 +53,9 @@ _COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody 
 HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
 SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
+AT_FAULT = ("config", "software", "platform")  # layers of causes, and who owns them, for which no rank is at fault
+ONLY_FOLLOWS = {"hinted", "aftermath"}
+UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named", "concluded-certain", "concluded-likely", "concluded-possible"}
 BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
 
 
@@ -264,7 +267,7 @@ class _Builder:
 
 
 def _nobody(report: Report, say: Say) -> str:
-    """Why no culprit is named: all ranks fail alike, or that is all that can be said."""
+    """Why no culprit is named: all ranks fail alike, it is no rank's fault, or what the logs don't show."""
     found = report.diagnosis
     if found is None or found.culprits:
         return ""
@@ -272,15 +275,25 @@ def _nobody(report: Report, say: Say) -> str:
         return say("nobody-outside")
     ranks, world = report.ranks, report.facts.get("world_size")
     whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
-    alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
-    if alike:
+    if whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks):
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
-    layer = found.cause.partition(".")[0]
-    if layer in ("config", "software"):
-        return say(f"nobody-{layer}")
-    failed = [r.rank for r in ranks if r.state in ("failed", "culprit")]
-    is_some = 0 < len(failed) < max(len(ranks), world.value if world and isinstance(world.value, int) else 0)
-    return say("nobody-failed", who=who(say, failed)) if is_some else say("nobody")
+    layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
+    fault = layer if layer in AT_FAULT else "" if unsure else found.owner
+    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    if fault in AT_FAULT:
+        return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
+    failed = [r.rank for r in ranks if r.state == "failed"] or sorted({e.rank for e in found.evidence if e.rank is not None})
+    if failed:
+        return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
+    return say("nobody-seen", where=seen) if seen else say("nobody")
+
+
+def _seen(e: Evidence, say: Say) -> str:
+    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
+    host = e.host or e.fields.get("ip") or e.fields.get("node")
+    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("pid", "pid"))]
+    names = [say("host", name=short_host(str(host)))] if host else []
+    return say("comma").join([*names, *(say(key, n=n) for key, n in numbers if isinstance(n, int))])
 
 
 def _same(row: T) -> T:
