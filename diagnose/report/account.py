@@ -51,13 +51,15 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     """Yield the report."""
     job, verdict = found.job, found.verdict
     bounds = bounded_times(job)
-    show = Exhibitor(job, bounds)
+    show = Exhibitor(job)
     is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
     stops = stops_of(job) if is_open else ()
     last = last_lines(job, stops) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
     diagnosis = _diagnosis(found, catalogue, show, translator, (last, collect))
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, translator)
+    if verdict.outcome == "recovered":
+        collect = (RemedyStep("now", translator.say("recovered.now")),)
+    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
