@@ -54,6 +54,7 @@ _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to rec
 _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
 _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
 _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
+_PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -199,6 +200,7 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
+        "raised_at": _PACKAGES.split(f"{tb.frames[-1].file}:{tb.frames[-1].line}")[-1] if tb is not None and tb.frames else None,
         **_window(told),
     }
 
