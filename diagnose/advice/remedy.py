@@ -196,6 +196,7 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     return {
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
+        "log_line": told.line if told is not None else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",

@@ -54,8 +54,8 @@ HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
 SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
 AT_FAULT = ("config", "software", "platform")  # layers of causes, and who owns them, for which no rank is at fault
-ONLY_FOLLOWS = {"hinted", "aftermath"}
-UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named", "concluded-certain", "concluded-likely", "concluded-possible"}
+ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
+UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
 
 
@@ -291,9 +291,9 @@ def _nobody(report: Report, say: Say) -> str:
 def _seen(e: Evidence, say: Say) -> str:
     """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
     host = e.host or e.fields.get("ip") or e.fields.get("node")
-    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("pid", "pid"))]
+    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
     names = [say("host", name=short_host(str(host)))] if host else []
-    return say("comma").join([*names, *(say(key, n=n) for key, n in numbers if isinstance(n, int))])
+    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
 
 
 def _same(row: T) -> T:
