@@ -55,6 +55,7 @@ _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a comma
 _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
 _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
 _PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
+_PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}", re.ASCII)  # in what is said, for commands
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -197,6 +198,7 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
         "log_line": told.line if told is not None else None,
+        "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",

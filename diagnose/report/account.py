@@ -21,7 +21,7 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor
-from .headline import of_verdict, suspect, without_verdict
+from .headline import file_name, of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
@@ -171,7 +171,10 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 def _code(evidence: tuple[Evidence, ...]) -> dict[str, Any]:
     """Where in the user's code the first proof was raised, for commands."""
     own = evidence[0].own_code if evidence else ()
-    return {"code_file": own[0].file, "code_line": own[0].line, "code_function": own[0].function} if own else {}
+    if not own:
+        return {}
+    file, line, function = own[0].file, own[0].line, own[0].function
+    return {"code_file": file, "code_name": file_name(file), "code_line": line, "code_function": function}
 
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:

@@ -42,7 +42,7 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
         raised = _cut_inside(_raised(root.first, said))
-        place = f"{PurePosixPath(own.file.replace(BACKSLASH, '/')).name}:{own.line}"
+        place = f"{file_name(own.file)}:{own.line}"
         who = _who(job, verdict, root, translator, bare=True)
         return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
     who = "" if is_named else _who(job, verdict, root, translator)
@@ -92,6 +92,11 @@ def suspect(job: Job) -> dict[str, str]:
     return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
 
 
+def file_name(path: str) -> str:
+    """Yield the last part of a path of POSIX or Windows."""
+    return PurePosixPath(path.replace(BACKSLASH, "/")).name
+
+
 def _phase(phase: str, translator: Translator) -> str:
     return translator.say(f"doing.{phase}") if phase else ""
 
@@ -119,7 +124,9 @@ def _short(said: str) -> str:
 def _raised(event: Event, said: str) -> str:
     """The exception as printed: `ValueError: could not convert string to float`."""
     lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
-    return lines[0] if event.traceback is not None and lines else said
+    if event.traceback is None or not lines:
+        return said
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]  # `Error in call to target 'f':`, and below it the error
 
 
 def _says_it(title: str, said: str) -> bool:

@@ -53,7 +53,7 @@ _COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody 
 HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
 SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
-AT_FAULT = ("config", "software", "platform")  # layers of causes, and who owns them, for which no rank is at fault
+AT_FAULT = ("config", "software", "platform", "storage")  # layers of causes, and who owns them, for which no rank is at fault
 ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
 UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
@@ -278,7 +278,7 @@ def _nobody(report: Report, say: Say) -> str:
     if whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks):
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
-    fault = layer if layer in AT_FAULT else "" if unsure else found.owner
+    fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
     seen = _seen(found.evidence[0], say) if found.evidence else ""
     if fault in AT_FAULT:
         return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
