@@ -18,6 +18,7 @@ from ..catalogue.rule import Cause, Rule
 from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
+from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
 from .fact_store import Facts
 from .known_bugs import BUGS
@@ -203,9 +204,16 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
-        "raised_at": _PACKAGES.split(f"{tb.frames[-1].file}:{tb.frames[-1].line}")[-1] if tb is not None and tb.frames else None,
+        "raised_at": _raised_at(tb),
         **_window(told),
     }
+
+
+def _raised_at(tb: Traceback | None) -> str | None:
+    """The innermost frame, where it is of an installed package: `deepspeed/runtime/zero/stage3.py:2117`."""
+    inner = tb.frames[-1] if tb is not None and tb.frames else None
+    package = _PACKAGES.split(inner.file)[-1] if inner is not None else ""
+    return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
 
 
 def _window(told: Event | None) -> dict[str, Any]:

@@ -126,7 +126,8 @@ def _raised(event: Event, said: str) -> str:
     lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
     if event.traceback is None or not lines:
         return said
-    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]  # `Error in call to target 'f':`, and below it the error
+    is_below = lines[0].endswith(":") and len(lines) > 1  # `InstantiationException: Error in call to target 'f':`
+    return f"{lines[0].partition(':')[0]}: {lines[1]}" if is_below else lines[0]
 
 
 def _says_it(title: str, said: str) -> bool:

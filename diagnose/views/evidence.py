@@ -47,6 +47,14 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     )
 
 
+def seen_at(e: Evidence, say: Say) -> str:
+    """Yield where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
+    host = e.host or e.fields.get("ip") or e.fields.get("node")
+    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
+    names = [say("host", name=short_host(str(host)))] if host else []
+    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
+
+
 def news(text: str) -> str:
     """What a message says, without the numbers by which ranks that say the same differ."""
     return NUMBERS.sub("#", text)[:ALIKE_CHARS]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeVar
 
-from ..advice.statement import Evidence, Fact, Notice, RemedyStep
+from ..advice.statement import Fact, Notice, RemedyStep
 from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
@@ -30,7 +30,7 @@ from ..report.phrases import (
 from ..report.printable import clip, one_line, printable, sentence
 from ..report.report import Report
 from . import folding
-from .evidence import hit_alone, join_neighbours, view_evidence
+from .evidence import hit_alone, join_neighbours, seen_at, view_evidence
 from .folding import Messages, Moment
 from .view import (
     NORMAL,
@@ -53,7 +53,7 @@ _COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody 
 HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
 SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
-AT_FAULT = ("config", "software", "platform", "storage")  # layers of causes, and who owns them, for which no rank is at fault
+AT_FAULT = ("config", "software", "platform", "storage")  # layers and owners of causes for which no rank is at fault
 ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
 UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
@@ -279,21 +279,13 @@ def _nobody(report: Report, say: Say) -> str:
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
     fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
-    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    seen = seen_at(found.evidence[0], say) if found.evidence else ""
     if fault in AT_FAULT:
         return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
-    failed = [r.rank for r in ranks if r.state == "failed"] or sorted({e.rank for e in found.evidence if e.rank is not None})
-    if failed:
+    failed = [r.rank for r in ranks if r.state == "failed"]
+    if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
         return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
     return say("nobody-seen", where=seen) if seen else say("nobody")
-
-
-def _seen(e: Evidence, say: Say) -> str:
-    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
-    host = e.host or e.fields.get("ip") or e.fields.get("node")
-    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
-    names = [say("host", name=short_host(str(host)))] if host else []
-    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
 
 
 def _same(row: T) -> T:
