@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.messages import nccl, sources, stack, torch
 from benchmarks.messages.nccl_files import FILES
 from benchmarks.messages.raised import RAISED
-from diagnose.catalogue.firing import fire
 from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.lookup import fire
 from diagnose.catalogue.rule import Rule
 
 TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE, "source": sources.TABLE}

@@ -11,11 +11,12 @@ import pickle
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from diagnose.recorder.comparison import GroupReport, compare
 from diagnose.recorder.dump import Dump, placed
-from diagnose.recorder.reader import Content, DumpReader, Limits, Unreadable
+from diagnose.recorder.reader import CPU_PER_DUMP_S, DumpReader
 
 FAULTS = ("none", "missing", "swap", "size", "dtype", "missing-send", "extra", "truncated")
 VERSIONS = (None, "1.4", "2.1", "2.4", "2.9", "2.10")
@@ -222,13 +223,13 @@ def _value(job: Job, rank: int, calls: list[tuple[Op, bool]], lost: int) -> obje
     return value
 
 
-def read_all(made: Iterable[tuple[str, Content]], limits: Limits | None = None) -> list[Dump | Unreadable]:
+def read_all(made: Iterable[tuple[str, bytes]], cpu_s: int = CPU_PER_DUMP_S) -> list[Dump | str]:
     """Reads dumps by their names and contents, all in one child process while it lives."""
-    with DumpReader(limits) as reader:
+    with closing(DumpReader(cpu_s)) as reader:
         return [reader.read(name, content) for name, content in made]
 
 
-def compared(made: Iterable[tuple[str, Content]], world_size: int | None = None) -> list[GroupReport]:
+def compared(made: Iterable[tuple[str, bytes]], world_size: int | None = None) -> list[GroupReport]:
     """Compares what of these dumps can be read."""
     read = [dump for dump in read_all(made) if isinstance(dump, Dump)]
     return compare(placed(read, world_size), world_size)

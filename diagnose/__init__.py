@@ -20,30 +20,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .catalogue.load import load_rules
-    from .engine import diagnose
-    from .errors import DiagnoseError, MissingExtra, RuleError, SourceError, UsageError
-    from .job.job import JobContext
-    from .report.report import Report
-    from .sources.source import Text
-    from .views.rendering import render
+    from .catalogue.load import load_rules as load_rules
+    from .engine import diagnose as diagnose
+    from .errors import DiagnoseError as DiagnoseError
+    from .errors import MissingExtra as MissingExtra
+    from .errors import RuleError as RuleError
+    from .errors import SourceError as SourceError
+    from .errors import UsageError as UsageError
+    from .job.job import JobContext as JobContext
+    from .report.report import Report as Report
+    from .sources.source import Text as Text
+    from .views.rendering import render as render
 
     __version__: str
-
-__all__ = [
-    "DiagnoseError",
-    "JobContext",
-    "MissingExtra",
-    "Report",
-    "RuleError",
-    "SourceError",
-    "Text",
-    "UsageError",
-    "__version__",
-    "diagnose",
-    "load_rules",
-    "render",
-]
 
 _HOMES = {
     "DiagnoseError": "errors",
@@ -54,10 +43,12 @@ _HOMES = {
     "SourceError": "errors",
     "Text": "sources.source",
     "UsageError": "errors",
+    "__version__": "",
     "diagnose": "engine",
     "load_rules": "catalogue.load",
     "render": "views.rendering",
 }
+__all__ = list(_HOMES)
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,7 @@ from .scan.kept import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scan.scan import Scan, require_log
 from .scan.scanner import ScanRules
-from .sources.refusals import broken_off
+from .sources.bounds import broken_off
 from .sources.source import Input
 from .verdict.decision import decide
 
@@ -87,9 +87,10 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
 
 
-def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = None) -> Scan:
-    """Yield the scan of everything in `inputs`, without a limit of time."""
-    return read_all(inputs, ScanRules(catalogue), Deadline.after(None), None, workers)
+def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = None, budget_s: float | None = None) -> Scan:
+    """Yield the scan of everything in `inputs`, or of what can be read in so many seconds."""
+    _check_budget(budget_s)
+    return read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), None, workers)
 
 
 def tell(
@@ -114,7 +115,7 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
     world = job.world_size if job else None
     if world is not None and not (isinstance(world, int) and 1 <= world <= MAX_WORLD):
         raise UsageError(f"--world-size {world}: a job has 1 to {MAX_WORLD:,} ranks")
-    check_budget(budget_s)
+    _check_budget(budget_s)
     if workers is not None and workers < 1:
         raise UsageError(f"--workers {workers}: give a number of processes above 0")
     if rank_from:
@@ -126,7 +127,7 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
             raise UsageError(f"--rank-from {rank_from}: needs a group that holds the rank, such as 'rank(\\d+)'")
 
 
-def check_budget(budget_s: float | None) -> None:
+def _check_budget(budget_s: float | None) -> None:
     """Raise `UsageError` where this is no time that reading could take."""
     if budget_s is None:
         return

@@ -22,9 +22,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from .hooks.config import config_or_defaults
+from .hooks.config import config_or_defaults, say
 from .hooks.environment import attempt_folder, read_environment
-from .hooks.request import HookRequest, ask, prepare_request, say
+from .hooks.request import HookRequest, ask, prepare_request
 from .lines.record import record
 
 __all__ = ["diagnose_on_failure", "install", "report_failure", "uninstall"]

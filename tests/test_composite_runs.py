@@ -143,11 +143,3 @@ def test_what_a_handler_of_sigterm_raised_is_not_why_the_agent_was_told_to_end(t
     console += _raised(0, "RuntimeError: Parent directory /mnt/ckpt-vol does not exist.", "torch.save(state, last)", 170)
     report = told(tmp_path, {"console.log": console})
     assert ("process.terminated", []) == (cause(report), culprits(report))
-
-
-def test_the_last_words_of_a_console_stand_beside_a_code_that_nobody_explains(tmp_path: Path) -> None:
-    """`sys.exit("no data …")` prints to the console, and names no rank."""
-    console = "no data for this rank: /mnt/shards is empty\n" + _listed({0: -15, 1: 1, 2: -15}, first=1)
-    report = told(tmp_path, {"console.log": console})
-    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
-    assert "no data for this rank: /mnt/shards is empty" in [e.text for e in report.diagnosis.evidence]

@@ -14,7 +14,7 @@ from diagnose.sources.blocks import read_blocks
 from diagnose.sources.escapes import without_escapes
 from diagnose.sources.exports import is_newest_first
 from diagnose.sources.normalise import normalise
-from diagnose.sources.quotes import FenceMask, name_fences
+from diagnose.sources.quotes import FenceMask
 from diagnose.sources.source import find_sources
 from diagnose.sources.unwrap import unwrapped
 
@@ -196,15 +196,17 @@ def test_a_fence_below_a_heading_of_a_rank_is_that_ranks_log(heading: str) -> No
 def test_what_is_no_label_of_a_log_names_no_rank(heading: str, log: str) -> None:
     """A sentence tells what happened; a node's number and a list are no rank; the log itself knows better."""
     issue = ISSUE.format(heading.format(0), log, heading.format(1), log).encode()
-    kept = FenceMask().feed(issue)
-    assert name_fences(issue, kept) == kept
+    mask = FenceMask()
+    kept = mask.feed(issue)
+    assert mask.with_ranks(kept) == kept
 
 
 def test_one_heading_alone_names_no_rank() -> None:
     """It may stand above the console of all of them."""
     issue = f"Rank 1:\n```\n{KEY}\n```\n".encode()
-    kept = FenceMask().feed(issue)
-    assert name_fences(issue, kept) == kept
+    mask = FenceMask()
+    kept = mask.feed(issue)
+    assert mask.with_ranks(kept) == kept
 
 
 # --- A traceback that stands in one line is read as its lines, and the line keeps its number ----------------------

@@ -6,25 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.catalogue import matcher
-from diagnose.catalogue.automaton import Literal, PurePython, automaton, automaton_apart
+from diagnose.catalogue.automaton import Literal, automaton, automaton_apart, pure_python
 from diagnose.catalogue.load import load_rules
 from diagnose.catalogue.matcher import Matcher, read_fields, read_ranks
-from diagnose.catalogue.rule import Form, Rule
+from diagnose.catalogue.rule import Rule
 
 LITERALS = [Literal(b"a", False), Literal(b"ab", False), Literal(b"abc", True), Literal(b"ba", False, True)]
 
 
 @given(st.text("abcABC \n\x00é", max_size=60).map(str.encode))
 def test_the_native_automaton_and_pure_python_agree(data: bytes) -> None:
-    assert sorted(automaton(LITERALS)(data)) == PurePython(LITERALS).find(data)
+    assert sorted(automaton(LITERALS)(data)) == pure_python(LITERALS)(data)
 
 
 @given(st.text("abcABC \n\x00é", max_size=60).map(str.encode), st.integers(0, len(LITERALS)))
 def test_others_are_told_apart(data: bytes, count: int) -> None:
     found, others = automaton_apart(LITERALS[:count], LITERALS[count:])(data)
     assert sorted([*found, *((end, n + count) for end, n in others)]) == sorted(automaton(LITERALS)(data))
-    assert PurePython(LITERALS).find_apart(count, data) == (sorted(found), sorted(others))
 
 
 def test_captures_that_do_not_fit_their_type_are_left_out() -> None:
@@ -36,14 +34,6 @@ def test_captures_that_do_not_fit_their_type_are_left_out() -> None:
 @pytest.mark.parametrize(("text", "ranks"), [("4 5 6", [4, 5, 6]), ("[0-2]", [0, 1, 2]), ("all", []), ("7;9", [7, 9])])
 def test_ranks_are_read_from_lists_and_ranges(text: str, ranks: list[int]) -> None:
     assert read_ranks(text) == ranks
-
-
-def many(word: str) -> list[Rule]:
-    """As many rules as a catalogue has, each with a literal of its own."""
-    count = matcher.WORTH_KEEPING
-    return [
-        Rule("", "symptom", "line", "", (Form((f"{word}{n:03}.",), ""),), "", id=f"a.b/{word}{n:03}") for n in range(count)
-    ]
 
 
 def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> None:

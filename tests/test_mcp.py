@@ -19,9 +19,8 @@ import anyio
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from diagnose.mcp.desk import Desk
 from diagnose.mcp.roots import Roots
-from diagnose.mcp.server import server_of
+from diagnose.mcp.server import Desk, server_of
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PACKAGE = str(Path(__file__).parent.parent)

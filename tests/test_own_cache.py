@@ -104,10 +104,10 @@ def test_a_rule_written_just_now_is_read_whatever_the_file_system_s_clock_says(
     monkeypatch.setattr(catalogue, "SHIPPED", overlay)
     monkeypatch.setattr(catalogue, "JUST_NOW_NS", 10**18)
     load_rules()
-    assert not list(cache.glob("files-*"))
+    assert not list(cache.glob("catalogue-*"))
 
 
-@pytest.mark.parametrize("damage", [b"", b"[]", b'[[["x"]],[],[],{}]', b"\xff\xfe"])
+@pytest.mark.parametrize("damage", [b"", b"[]", b'[[["x"]],[],[],{},[],""]', b"\xff\xfe"])
 def test_a_damaged_catalogue_is_built_anew(
     overlay: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
 ) -> None:

@@ -145,14 +145,3 @@ def test_a_save_behind_a_logger_s_name_is_what_the_others_waited_for(tmp_path: P
     report = told(tmp_path, {"console.log": console + _closing(1, [0]) + _summary({0: -15, 1: 1, 2: 1}, first=1)})
 
     assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
-
-
-def test_a_rank_whose_folder_shows_no_failure_and_whom_no_list_names_left_early(tmp_path: Path) -> None:
-    """No line says how many ranks there are: each has a folder."""
-    said = {r: _raised(r, CLOSED.format("127.0.0.1")) for r in (0, 1)} | {2: "bye\n"}
-    logs = {f"elastic/none_x/attempt_0/{r}/stderr.log": text for r, text in said.items()}
-    console = _closing(0, [1]) + _summary({0: 1, 1: -15}, first=0)
-
-    report = told(tmp_path, logs | {"console.log": console})
-
-    assert ("process.early-exit", [2]) == (cause(report), culprits(report))

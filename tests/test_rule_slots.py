@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from diagnose.catalogue.firing import fire
 from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.lookup import fire
 from diagnose.lines.prefix import split_prefix
 
 RAISED = re.compile(r"^((?:\[rank\d+\]: |\([^)]{1,60}\) )?)(?:[A-Za-z_]\w*\.)+([A-Z]\w*(?:Error|Exception|Timeout))(?=:)", re.MULTILINE)

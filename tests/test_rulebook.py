@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue.checks import check_catalogue
-from diagnose.catalogue.firing import fire
-from diagnose.catalogue.literal_costs import WIDTH, literal_costs
+from diagnose.catalogue.checks import WIDTH, check_catalogue, literal_costs
 from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.lookup import fire
 from diagnose.catalogue.pattern_facts import implies, is_anchored
 from diagnose.engine import diagnose
 from diagnose.errors import SourceError
@@ -58,7 +57,7 @@ def test_the_scanner_reads_what_stands_before_a_message() -> None:
 def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:
     catalogue = load_rules(fresh=True)
     rule = replace(catalogue.rules["process.exit-code/torchelastic-summary-rest"], rest_of="process.exit-code/unheard-of")
-    faults = [fault for fault in check_catalogue(replace(catalogue, rules={rule.id: rule}), fire) if "rest_of" in fault]
+    faults = [fault for fault in check_catalogue(replace(catalogue, rules={rule.id: rule})) if "rest_of" in fault]
     assert [f"{rule.id}: rest_of names no other rule of a block: process.exit-code/unheard-of"] == faults
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import subprocess
 
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.sources.archives import MAX_SHOWN_BYTES, has_sections, read_sections
+from diagnose.sources.log_forms import MAX_SHOWN_BYTES, has_sections, read_sections
 from diagnose.sources.source import find_sources
-from diagnose.sources.streams import peek
 
 STEP = "step 12 loss 2.1734\n"
 FAILED = (
@@ -120,15 +118,3 @@ def test_nothing_of_a_paste_is_lost(files):
         name: (stream.read() or b"").decode() for name, stream in read_sections(io.BytesIO(as_loop(files).encode()))
     }
     assert sections == files
-
-
-def test_a_file_of_a_paste_that_is_looked_into_twice_is_read_to_its_end():
-    """Its stream was closed with the first of the two wrappers; the tool ended with a fault of its own."""
-    raw = io.BytesIO(b"step 3 loss 2.1\nstep 4 loss 2.0\n")
-    sample, once = peek(raw, 7)
-    more, twice = peek(once, 16)
-    del once
-    gc.collect()
-
-    assert (b"step 3 ", b"step 3 loss 2.1\n") == (sample, more)
-    assert more + b"step 4 loss 2.0\n" == twice.read()

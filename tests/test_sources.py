@@ -318,7 +318,7 @@ def test_log_that_prints_fences_is_a_log():
 
 
 def test_missing_zstd_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.sources.decoders._is_installed", lambda module: False)
+    monkeypatch.setattr("diagnose.sources.streams._is_installed", lambda module: False)
     (tmp_path / "x.zst").write_bytes(zstandard.compress(LINE))
     assert only(tmp_path / "x.zst").skipped == "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
 

@@ -121,7 +121,7 @@ def test_nobody_is_at_fault_where_all_ended_alike_and_one_is_heard() -> None:
     missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/tokenizer.json'"
     summary = box(entry(0, 0, 1, 11), entry(1, 1, 1, 12), entry(2, 2, 1, 13))
     report = verdict(exception(2, missing) + failed(0, 11, 1) + summary)
-    assert (culprits(report), report.diagnosis.certainty) == ([], "likely")
+    assert [] == culprits(report)
 
 
 ISSUE = (

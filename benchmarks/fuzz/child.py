@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from diagnose.catalogue.load import load_rules
 from diagnose.cli import main
-from diagnose.sources import refusals
+from diagnose.sources import bounds
 
 GUARDED = "guarded: "
 OURS = (TypeError, AttributeError, LookupError, UnboundLocalError, AssertionError, ArithmeticError, ValueError, RecursionError)
@@ -32,7 +32,7 @@ def warm_up() -> None:
 
 def _tell_what_guards_hide() -> None:
     """Have a fault of our own code that costs a source be printed too: the rest of the run goes on as it would."""
-    whole = refusals.broken_off
+    whole = bounds.broken_off
 
     def telling(error: Exception) -> str:
         last = traceback.extract_tb(error.__traceback__)[-1:]

@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 from .cache import can_tell_owner, read_own, write_own
@@ -35,21 +35,45 @@ def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
 
     `is_lasting`: the next run will ask for the same; it is kept in the user's cache.
     """
-    return _library(literals, is_lasting=is_lasting).find if literals else lambda data: []
+    return _library(literals, is_lasting=is_lasting) if literals else lambda data: []
 
 
 def automaton_apart(literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False) -> FindApart:
     """Yield a function that finds `literals` and `others` in one pass, and yields their pairs apart."""
-    return partial(_library([*literals, *others], is_lasting=is_lasting).find_apart, len(literals))
+    find, count = _library([*literals, *others], is_lasting=is_lasting), len(literals)
+
+    def find_apart(data: bytes | memoryview) -> tuple[Found, Found]:
+        found = find(data)
+        return [x for x in found if x[1] < count], [(end, n - count) for end, n in found if n >= count]
+
+    return find_apart
 
 
-def _library(literals: Sequence[Literal], *, is_lasting: bool) -> _Hyperscan | PurePython:
+def _library(literals: Sequence[Literal], *, is_lasting: bool) -> Find:
     try:
         import hyperscan
     except ImportError:
         _say_slow()
-        return PurePython(literals)
-    return _Hyperscan(hyperscan, literals, is_lasting=is_lasting)
+        return pure_python(literals)
+    is_worth = is_lasting and len(literals) >= WORTH_CACHING and can_tell_owner()
+    name = _cache_name(hyperscan, literals) if is_worth else None
+    database = _loaded(hyperscan, name) if name else None
+    if database is None:
+        database = _compiled(hyperscan, literals)
+        if name:
+            write_own(name, hyperscan.dumpb(database))
+
+    def find(data: bytes | memoryview) -> Found:
+        found: Found = []
+        keep = found.append
+
+        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            keep((end, literal))
+
+        database.scan(data, match_event_handler=on_match)
+        return found
+
+    return find
 
 
 @cache
@@ -58,42 +82,6 @@ def _say_slow() -> None:
     import logging
 
     logging.getLogger("diagnose").warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
-
-
-class _Hyperscan:
-    def __init__(self, hyperscan: Any, literals: Sequence[Literal], *, is_lasting: bool) -> None:
-        is_worth = is_lasting and len(literals) >= WORTH_CACHING and can_tell_owner()
-        name = _cache_name(hyperscan, literals) if is_worth else None
-        self._db: Any = _loaded(hyperscan, name) if name else None
-        if self._db is None:
-            self._db = _compiled(hyperscan, literals)
-            if name:
-                write_own(name, hyperscan.dumpb(self._db))
-
-    def find(self, data: bytes | memoryview) -> Found:
-        found: Found = []
-        keep = found.append
-
-        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            keep((end, literal))
-
-        self._db.scan(data, match_event_handler=on_match)
-        return found
-
-    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
-        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
-        found: Found = []
-        others: Found = []
-        keep, put = found.append, others.append
-
-        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            if literal < count:
-                keep((end, literal))
-            else:
-                put((end, literal - count))
-
-        self._db.scan(data, match_event_handler=on_match)
-        return found, others
 
 
 def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
@@ -141,18 +129,14 @@ def _processor() -> str:
     return f"{sys.platform} {os.uname().machine if hasattr(os, 'uname') else ''} {flags.decode('ascii', 'replace')}"
 
 
-class PurePython:
-    """The same answers without the native library, for machines that have no wheel of it."""
+def pure_python(literals: Sequence[Literal]) -> Find:
+    """Yield the same function without the native library, for machines that have no wheel of it."""
 
-    def __init__(self, literals: Sequence[Literal]) -> None:
-        self._literals = literals
-
-    def find(self, data: bytes | memoryview) -> Found:
-        """Yield (end, literal) pairs, in order of offset."""
+    def find(data: bytes | memoryview) -> Found:
         plain = bytes(data)
         folded = plain.lower()
         found = []
-        for number, (text, is_folded, once) in enumerate(self._literals):
+        for number, (text, is_folded, once) in enumerate(literals):
             haystack = folded if is_folded else plain
             at = haystack.find(text)
             while at >= 0:
@@ -160,7 +144,4 @@ class PurePython:
                 at = -1 if once else haystack.find(text, at + 1)
         return sorted(found)
 
-    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
-        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
-        found = self.find(data)
-        return [x for x in found if x[1] < count], [(end, n - count) for end, n in found if n >= count]
+    return find

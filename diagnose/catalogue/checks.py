@@ -1,20 +1,29 @@
-"""Checks a catalogue: what `diagnose rules test` proves of every rule, cause and table. Yields faults as lines of text."""
+"""Checks a catalogue: what `diagnose rules test` proves of every rule, cause and table. Yields faults as lines of text.
+
+And what its literals cost on a folder of ordinary logs: `diagnose rules test --literals DIR`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+import regex
+
+from ..errors import SourceError
+from ..lines.prefix import read_lines
 from ..report.translation import translation_faults
-from .adversary import adversarial_texts, neighbours
-from .firing import has_frame
 from .load import Catalogue
-from .pattern_facts import implies, is_anchored, re2_faults
+from .lookup import fire, has_frame
+from .matcher import Matcher, PatternTimeout
+from .pattern_facts import adversarial_texts, implies, is_anchored, neighbours, re2_faults
 from .rule import Cause, Form, Rule
+from .sentences import sentence
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
@@ -22,15 +31,18 @@ COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "
 ADVERSARIAL_LIMIT_S = 0.05
 TITLE_WORDS = 8
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
-Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all rules that a text fires, with fields
 
 
 def check_catalogue(
-    catalogue: Catalogue, fire: Fire, only: str | tuple[str, ...] | None = None, folders: Sequence[Path] = ()
+    catalogue: Catalogue,
+    only: str | tuple[str, ...] | None = None,
+    folders: Sequence[Path] = (),
+    asked: Catalogue | None = None,
 ) -> Iterator[str]:
     """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
 
-    `folders` are those the catalogue was read from; their translations are checked.
+    `folders` are those the catalogue was read from; their translations are checked. `asked`: the part of it that texts
+    are tried on.
     """
     for cause in catalogue.causes.values():
         if only is None or cause.id.startswith(only):
@@ -40,7 +52,7 @@ def check_catalogue(
     for rule in catalogue.rules.values():
         if only is not None and not rule.id.startswith(only):
             continue
-        yield from (f"{rule.id}: {fault}" for fault in _rule_faults(catalogue, rule, fire))
+        yield from (f"{rule.id}: {fault}" for fault in _rule_faults(catalogue, rule, asked or catalogue))
         for form in rule.forms:
             shape = _shape(form, rule)
             if seen.setdefault(shape, rule.id) != rule.id:
@@ -81,7 +93,7 @@ def _references(references: tuple[str, ...]) -> Iterator[str]:
             yield f"reference is no URL: {reference}"
 
 
-def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
+def _rule_faults(catalogue: Catalogue, rule: Rule, asked: Catalogue) -> Iterator[str]:
     if rule.cause is None and rule.role in ("cause", "symptom", "confirmation"):
         yield f"role {rule.role} outside a cause's folder"
     if not rule.counter_examples:
@@ -95,9 +107,9 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
     for number, form in enumerate(rule.forms):
         label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
         yield from (label + fault for fault in _form_faults(rule, form))
-        yield from (label + fault for fault in _example_faults(catalogue, rule, form, fire))
+        yield from (label + fault for fault in _example_faults(catalogue, rule, form, asked))
     for counter in rule.counter_examples:
-        if any(hit.id == rule.id for hit, _ in fire(catalogue, counter.text)):
+        if any(hit.id == rule.id for hit, _ in fire(asked, counter.text)):
             yield f"fires on its counter-example: {counter.text[:80]!r}"
 
 
@@ -138,8 +150,6 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
 
 def _slow(form: Form) -> Iterator[str]:
     """Try the pattern on texts made from itself to keep it busy."""
-    import regex
-
     pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
     for text in adversarial_texts(form.pattern):
         started = time.process_time()
@@ -150,31 +160,25 @@ def _slow(form: Form) -> Iterator[str]:
             return
 
 
-def _example_faults(catalogue: Catalogue, rule: Rule, form: Form, fire: Fire) -> Iterator[str]:
+def _example_faults(catalogue: Catalogue, rule: Rule, form: Form, asked: Catalogue) -> Iterator[str]:
     if not form.examples:
         yield "needs at least one example"
     for example in form.examples:
-        hits = fire(catalogue, example.text)
+        hits = fire(asked, example.text)
         mine = [fields for hit, fields in hits if hit.id == rule.id]
         if not mine:
             yield f"does not fire on its example: {example.text[:80]!r}"
         elif example.fields != (mine[0] if not rule.table else {k: mine[0].get(k) for k in example.fields}):
             yield f"reads {mine[0]!r} from its example, which states {example.fields!r}"
         else:
-            yield from _sentence(rule, mine[0])
+            try:
+                said = sentence(rule.says, {**dict.fromkeys(rule.fields), **mine[0]})
+            except ValueError as error:
+                said = str(error)
+                yield f"says: {error}"
+            if not said.strip():
+                yield "says nothing"
         yield from _strangers(catalogue, rule, [hit for hit, _ in hits], example.text)
-
-
-def _sentence(rule: Rule, fields: dict[str, Any]) -> Iterator[str]:
-    from .sentences import sentence
-
-    try:
-        said = sentence(rule.says, {**dict.fromkeys(rule.fields), **fields})
-    except ValueError as error:
-        yield f"says: {error}"
-        return
-    if not said.strip():
-        yield "says nothing"
 
 
 def _strangers(catalogue: Catalogue, rule: Rule, hits: list[Rule], text: str) -> Iterator[str]:
@@ -196,3 +200,62 @@ def _shape(form: Form, rule: Rule) -> str:
     """A pattern without its captures' names and numbers: two rules alike but for these say the same."""
     nameless = re.sub(r"\?P<\w+>", "?:", form.pattern)
     return f"{rule.match} {rule.frame} {form.prefix} {form.ignore_case} {nameless}"
+
+
+# --- what literals cost ------------------------------------------------------------------------------------------------
+
+MAX_LINE = 8 * 1024  # bytes of a line that are asked
+MAX_ASKED = 200  # lines of one literal whose patterns are tried; the rest is told from these
+WIDTH = 40  # characters of a literal and of a rule that are shown
+
+
+def literal_costs(catalogue: Catalogue, folder: Path) -> Iterator[str]:
+    """Yield a row for each literal that stands in the logs: hits, share of all hits, verified ones, CPU ms, rule."""
+    asked = [r for r in catalogue.rules.values() if r.tells != "progress" and not (r.generic and r.match == "traceback")]
+    matcher = Matcher(asked)  # as a scan asks them
+    hits, verified, tried, spent = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    size = 0
+    for data in _files(folder):
+        size += len(data)
+        for end, literal in matcher.find(data):
+            hits[literal] += 1
+            if tried[literal] < MAX_ASKED:
+                started = time.process_time_ns()
+                verified[literal] += _is_verified(matcher, literal, _line(data, end))
+                spent[literal] += time.process_time_ns() - started
+                tried[literal] += 1
+    whole = sum(hits.values())
+    yield f"{whole} hits in {size / 1e6:.1f} MB"
+    yield f"{'literal':{WIDTH}} {'hits':>8} {'share':>6} {'verified':>8} {'ms':>8}  rule"
+    for literal, count in hits.most_common():
+        scale = count / tried[literal]
+        rule = matcher.candidates[matcher.owners[literal][0]].rule.id
+        text = matcher.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
+        ms = spent[literal] * scale / 1e6
+        yield f"{text:{WIDTH}} {count:8} {count / whole:6.1%} {verified[literal] * scale:8.0f} {ms:8.1f}  {rule}"
+
+
+def _files(folder: Path) -> Iterator[bytes]:
+    paths = sorted(p for p in folder.rglob("*") if p.is_file())
+    if not paths:
+        raise SourceError(f"{os.fspath(folder)}: no file in it; give a folder of ordinary logs")
+    for path in paths:
+        try:
+            yield path.read_bytes()
+        except OSError as error:
+            raise SourceError(f"{path}: {error.strerror or error}") from error
+
+
+def _line(data: bytes, end: int) -> bytes:
+    start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
+    return data[start : stop if stop >= 0 else len(data)][:MAX_LINE]
+
+
+def _is_verified(matcher: Matcher, literal: int, line: bytes) -> bool:
+    """Whether the pattern of any form that has the literal matches the line."""
+    pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line.decode("utf-8", "replace"))]
+    candidates = [matcher.candidates[n] for n in matcher.owners[literal]]
+    try:
+        return any(matcher.verify_line(c, message, prefix) is not None for c in candidates for prefix, message in pieces)
+    except PatternTimeout:
+        return False

@@ -11,18 +11,16 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import RuleError
 from ..lines.record import record
-from .cache import read_own, write_own
-from .compiled import Compiled, from_bytes, to_bytes
+from .cache import Compiled, from_bytes, read_own, to_bytes, write_own
 from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 8  # raise when what is read from the same files changes
-MAX_LOOKED_UP = 4096  # rows of tables, by value
+CACHE_VERSION = 9  # raise when what is read from the same files changes
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -40,18 +38,15 @@ class Catalogue:
     tables: dict[str, Table]
     sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
     key: str
-    _looked_up: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, name: str, value: object) -> dict[str, object]:
-        """Yield a table's row for a value (empty: there is no such table); remembered, for thousands end by one signal."""
-        key = name, str(value)
-        row = self._looked_up.get(key)
-        if row is None:
-            if len(self._looked_up) >= MAX_LOOKED_UP:
-                self._looked_up.clear()
-            table = self.tables.get(name)
-            row = self._looked_up[key] = table.row(value) if table else {}
-        return row
+        """Yield a table's row for a value (empty: there is no such table)."""
+        table = self.tables.get(name)
+        return table.row(value) if table else {}
+
+    def with_row(self, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:
+        """Yield `fields` joined with the columns of the table row that they name; captured values win."""
+        return {**self.row(rule.table_name, fields.get(rule.table.key)), **fields} if rule.table else fields
 
     def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
         """Yield how `cause` brings about `other` (empty: it does not): by a link, or by the tier of the other."""
@@ -74,19 +69,12 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
             raise RuleError(f"{folder}: no such folder of rules")
     paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]
     state = None if fresh else _state(path for _, path in paths)
-    key = _known_key(state) if state else None
-    if key and (cached := _read_cache(key)):
-        return cached
-    files = [(folder, path, path.read_bytes()) for folder, path in map(_as_paths, paths)]
-    key = _key(files)
-    catalogue = None if fresh else _read_cache(key)
-    if catalogue is None:
-        catalogue = _parse(files, key)
-        if not fresh:
-            whole = Compiled(catalogue.rules, catalogue.causes, catalogue.tables, catalogue.sentences)
-            write_own(f"catalogue-{key}.json", to_bytes(whole))
+    if state and (kept := _kept(state)):
+        return kept
+    catalogue = _parse([(folder, path, path.read_bytes()) for folder, path in paths])
     if state:
-        write_own(f"files-{state}", key.encode())
+        c = catalogue
+        write_own(f"catalogue-{state}.json", to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key)))
     return catalogue
 
 
@@ -94,8 +82,8 @@ def lay_over(base: Catalogue, folder: Path) -> tuple[Catalogue, tuple[str, ...]]
     """Yield a catalogue with one more folder over it, and the ids that the folder holds, these with their examples."""
     if not folder.is_dir():
         raise RuleError(f"{folder}: no such folder of rules")
-    files = [(folder, Path(path), Path(path).read_bytes()) for path in _yaml_files(folder)]
-    whole = _parse(files, f"{base.key}-{_key(files)}", base)
+    files = [(folder, path, path.read_bytes()) for path in _yaml_files(folder)]
+    whole = _parse(files, base)
     own = [".".join(path.relative_to(folder).parts[:2]) for _, path, _ in files if path.name == "cause.yaml"]
     return whole, (*own, *(name for name, rule in whole.rules.items() if rule is not base.rules.get(name)))
 
@@ -106,23 +94,21 @@ def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
     return [SHIPPED, *(Path(p) for p in named if p), *map(Path, extra)]
 
 
-def _yaml_files(folder: Path) -> Iterator[str]:
+def _yaml_files(folder: Path) -> Iterator[Path]:
     for root, dirs, names in os.walk(folder):
         dirs.sort()
         for name in sorted(names):
             # Translations are read by `translation`, when asked for.
             if name.endswith(".yaml") and not name.endswith(".zh.yaml") and not name.startswith("."):
-                yield f"{root}{os.sep}{name}"
-
-
-def _as_paths(pair: tuple[Path, str]) -> tuple[Path, Path]:
-    return pair[0], Path(pair[1])
+                yield Path(f"{root}{os.sep}{name}")
 
 
 # --- compiled cache ---------------------------------------------------------------------------------------------
 
+_LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
 
-def _state(paths: Iterable[str]) -> str | None:
+
+def _state(paths: Iterable[Path]) -> str | None:
     """What the file system says of the files: while it says the same, they need not be read.
 
     None where one was changed just now: a second change within the clock's step would not show.
@@ -136,29 +122,15 @@ def _state(paths: Iterable[str]) -> str | None:
     return digest.hexdigest()[:24] if time.time_ns() - latest_ns > JUST_NOW_NS else None
 
 
-def _known_key(state: str) -> str | None:
-    found = read_own(f"files-{state}")
-    return found.decode("ascii", "replace") if found else None
-
-
-def compiled_bytes(key: str) -> bytes | None:
-    """Yield the catalogue with this key as `rulebook.compiled` reads it, from the user's cache; None: not there."""
-    return read_own(f"catalogue-{key}.json")
-
-
-_LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
-
-
-def _read_cache(key: str) -> Catalogue | None:
-    if latest := _LATEST.get(key):
+def _kept(state: str) -> Catalogue | None:
+    if latest := _LATEST.get(state):
         return latest
-    data = compiled_bytes(key)
+    data = read_own(f"catalogue-{state}.json")
     compiled = from_bytes(data) if data else None
     if compiled is None:
         return None
-    catalogue = Catalogue(*compiled, key)
     _LATEST.clear()
-    _LATEST[key] = catalogue
+    catalogue = _LATEST[state] = Catalogue(*compiled)
     return catalogue
 
 
@@ -173,7 +145,8 @@ def _key(files: Sequence[tuple[Path, Path, bytes]]) -> str:
 # --- YAML -> values ---------------------------------------------------------------------------------------------
 
 
-def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str, base: Catalogue | None = None) -> Catalogue:
+def _parse(files: Sequence[tuple[Path, Path, bytes]], base: Catalogue | None = None) -> Catalogue:
+    key = f"{base.key}-{_key(files)}" if base else _key(files)
     rules: dict[str, Rule] = dict(base.rules) if base else {}
     causes: dict[str, Cause] = dict(base.causes) if base else {}
     tables: dict[str, Table] = dict(base.tables) if base else {}

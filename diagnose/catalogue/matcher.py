@@ -14,7 +14,7 @@ import regex
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .automaton import Find, Found, Literal, automaton
+from .automaton import Find, Literal, automaton
 from .rule import Form, Rule
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
@@ -86,12 +86,9 @@ class Matcher:
         self._off: set[str] = set()  # patterns that ran out of time
 
     @cached_property
-    def _automaton(self) -> Find:
+    def find(self) -> Find:
+        """The function from bytes to all (offset just behind a literal, number of the literal), in order of offset."""
         return automaton(self.literals)
-
-    def find(self, data: bytes | memoryview) -> Found:
-        """Yield (offset just behind the literal, number of the literal) for all occurrences, in order of offset."""
-        return self._automaton(data)
 
     def candidates_in(self, text: str) -> list[Candidate]:
         """Yield the forms with a literal in `text`, each once, in catalogue order."""

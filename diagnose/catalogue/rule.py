@@ -7,14 +7,9 @@ start-up for validation; `catalogue` has pydantic check every YAML file against 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from ..lines.record import record
-
-if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
-else:
-    from ..lines.record import dataclass_transform
+from ..lines.record import dataclass_transform, record
 
 Role = Literal["cause", "symptom", "confirmation", "context", "harmless"]
 Match = Literal["line", "block", "traceback", "stack", "exit"]

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import ChainableUndefined, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from ..lines.rank_ranges import rank_ranges
+from ..lines.rank_ranges import named_ranks, rank_ranges
 from ..lines.record import record
 
 
@@ -88,7 +88,7 @@ def names_in(template: str) -> set[str]:
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
     env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)
-    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number, named=_named)
+    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number, named=named_ranks)
     env.globals.clear()
     return env
 
@@ -124,8 +124,3 @@ def number(value: Any) -> str:
 
 def _ranks(ranks: Any) -> str:
     return rank_ranges(ranks) if ranks and not isinstance(ranks, Undefined) else "none"
-
-
-def _named(ranks: Any) -> str:
-    """Yield `rank 3` or `ranks 0-2,5`."""
-    return f"rank{'s' if len(ranks) > 1 else ''} {_ranks(ranks)}"

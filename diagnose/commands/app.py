@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import DiagnoseError, UsageError
 from ..views import FORMATS
-from . import agents, catalogue, jobs, pieces, report, runs, watch
-from .options import OTHER, HookOptions, ReportOptions, RunOptions, command
+from . import catalogue, jobs, pieces, report, watch
+from .options import OTHER, HookOptions, ReportOptions, RunOptions, command, files
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -73,13 +73,31 @@ class _Commands(TyperGroup):
         return [*super().shell_complete(ctx, incomplete), *default.params[0].shell_complete(ctx, incomplete)]
 
 
+def mcp(
+    roots: Annotated[list[str], typer.Argument(metavar="ROOT...", help="folders that may be read", autocompletion=files)],
+    port: Annotated[
+        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="HTTP on 127.0.0.1 instead of stdio")
+    ] = None,
+    rules: pieces.Rules = None,
+) -> int:
+    """Serve the Model Context Protocol, so that an assistant can ask for verdicts on the logs below ROOT.
+
+    Answers are bounded, and without secrets and private data. Nothing is written. Needs the extra `mcp`.
+    """
+    from pathlib import Path
+
+    from ..mcp.roots import Roots
+    from ..mcp.server import serve
+
+    serve(Roots.of(roots), tuple(str(Path(folder).absolute()) for folder in rules or ()), port)
+    return 0
+
+
 app = typer.Typer(
     cls=_Commands, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP, epilog=EXAMPLES,
     help=ReportOptions.__doc__, subcommand_metavar="[COMMAND] [PATH]...", options_metavar="[OPTIONS]",
 )  # fmt: skip
-app.command(DEFAULT, hidden=True, cls=Grouped, context_settings=HELP, epilog=EXAMPLES)(
-    command(ReportOptions, report.run)
-)
+app.command(DEFAULT, hidden=True, cls=Grouped, context_settings=HELP, epilog=EXAMPLES)(command(ReportOptions, report.run))
 _RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
 app.command(
     "run", cls=Grouped, context_settings=_RAW, epilog=jobs.RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
@@ -93,15 +111,13 @@ app.command("case", context_settings=HELP, short_help="Pack a case to report a w
 app.command("facts", context_settings=HELP, short_help="Print versions, sizes, settings of the job.")(pieces.facts)
 app.command("schema", context_settings=HELP)(pieces.schema)
 app.command("explain", context_settings=HELP, short_help="Print the page of a cause, code or message.")(catalogue.explain)
-app.command("mcp", context_settings=HELP, short_help="Serve an assistant (Model Context Protocol).")(agents.mcp)
-app.command(
-    "watch", cls=Grouped, context_settings=HELP, epilog=watch.EXAMPLES, short_help="Follow a running job's logs."
-)(command(watch.WatchOptions, watch.watch))
-app.command("history", context_settings=HELP, short_help="List the failures that --remember wrote down.")(runs.history)
-app.command("diff", context_settings=HELP, short_help="Compare a failed run with a good one.")(runs.diff)
-app.add_typer(
-    catalogue.app, name="rules", context_settings=HELP, short_help="List, show, test and write rules."
+app.command("mcp", context_settings=HELP, short_help="Serve an assistant (Model Context Protocol).")(mcp)
+app.command("watch", cls=Grouped, context_settings=HELP, epilog=watch.EXAMPLES, short_help="Follow a running job's logs.")(
+    command(watch.WatchOptions, watch.watch)
 )
+app.command("history", context_settings=HELP, short_help="List the failures that --remember wrote down.")(pieces.history)
+app.command("diff", context_settings=HELP, short_help="Compare a failed run with a good one.")(pieces.diff)
+app.add_typer(catalogue.app, name="rules", context_settings=HELP, short_help="List, show, test and write rules.")
 
 
 @app.callback()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -74,15 +75,9 @@ def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocom
         catalogue = load_rules()
         if rule_id in catalogue.causes:
             raise RuleError(f"{rule_id} is a cause; see `diagnose explain {rule_id}` and `diagnose rules list {rule_id}`")
-        near = _near(rule_id, catalogue)
-        raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near}?" if near else "; see `diagnose rules list`"))
+        near = get_close_matches(rule_id, catalogue.rules, 1)
+        raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
     typer.echo(path.read_text().rstrip())
-
-
-def _near(rule_id: str, catalogue: Catalogue) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(rule_id, catalogue.rules, 1)), None)
 
 
 @app.command("test")
@@ -100,7 +95,7 @@ def test_rules(
     from ..catalogue.load import lay_over
 
     if literals is not None:
-        from ..catalogue.literal_costs import literal_costs
+        from ..catalogue.checks import literal_costs
 
         for row in literal_costs(load_rules(*([folder] if folder else [])), literals):
             typer.echo(row)
@@ -121,7 +116,6 @@ def test_rules(
 def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: list[Path], who: str = "") -> bool:
     """Print the faults and what was tested; yield whether there are any."""
     from ..catalogue.checks import check_catalogue
-    from ..catalogue.firing import fire
     from ..catalogue.load import rule_folders
 
     part = whole
@@ -129,7 +123,7 @@ def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: 
         tested = {name: rule for name, rule in whole.rules.items() if name in only}
         causes = {name: cause for name, cause in whole.causes.items() if name in only}
         part = replace(whole, rules=tested, causes=causes, key=f"{whole.key}-part")
-    faults = list(check_catalogue(whole, lambda _, text: fire(part, text), only, rule_folders(*folders)))
+    faults = list(check_catalogue(whole, only, rule_folders(*folders), part))
     examples = sum(len(f.examples) for r in part.rules.values() for f in r.forms)
     said = f"{len(part.rules)} rules, {len(part.causes)} causes, {examples} examples: {len(faults)} "
     typer.echo("\n".join([*faults, f"{who}{said}{'fault' if len(faults) == 1 else 'faults'}"]))

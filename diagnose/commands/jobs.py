@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ..errors import UsageError
-from ..hooks.config import config_or_defaults
-from ..hooks.environment import JobFacts, read_environment
+from ..hooks.config import config_or_defaults, say
+from ..hooks.environment import read_environment
 from ..hooks.kept import TAIL_BYTES
-from ..hooks.request import absolute, ask, prepare_request, say
+from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
@@ -39,9 +39,7 @@ def run(given: RunOptions) -> int:
     if not given.command:
         raise UsageError("run: no command; write it behind `--`, as in `diagnose run -- torchrun train.py`")
     facts, config = read_environment(), config_or_defaults(RUN)
-    request = prepare_request(
-        RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
-    )
+    request = prepare_request(RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared)
     return run_job(
         given.command,
         replace(request, redact=request.redact and not given.no_redact),
@@ -56,14 +54,19 @@ def run(given: RunOptions) -> int:
 def hook(given: HookOptions) -> int:
     """Report on a job; yield 0."""
     facts = read_environment()
-    code, number = _exit_of(given.exit_code, facts)
+    code, number = given.exit_code, None
+    if code is None:
+        code, number = facts.exit_code, facts.signal
+    elif code in _SIGNALLED:
+        number, code = code - 128, None
     if code == 0 and number is None and not given.always:
         return 0
     request = prepare_request(
         HOOK, config_or_defaults(HOOK), facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
     )
+    reason = f"ended by signal {number}" if number is not None else "asked for" if code is None else f"exit code {code}"
     ask(replace(
-        request, reason=_reason(code, number), inputs=tuple(map(absolute, given.paths or facts.logs)),
+        request, reason=reason, inputs=tuple(map(absolute, given.paths or facts.logs)),
         nodes=given.nodes or request.nodes, node=given.node or request.node, label=given.job or request.label,
         rules=tuple(map(absolute, given.rules or request.rules)), tz=given.tz or request.tz,
         rank_from=given.rank_from or request.rank_from, redact=request.redact and not given.no_redact,
@@ -95,20 +98,6 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
         what = str(error) if isinstance(error, UsageError) else f"no report: {type(error).__name__}: {error}"
         say(HOOK, what)
     return 0
-
-
-def _exit_of(given: int | None, facts: JobFacts) -> tuple[int | None, int | None]:
-    if given is None:
-        return facts.exit_code, facts.signal
-    if given in _SIGNALLED:
-        return None, given - 128
-    return given, None
-
-
-def _reason(code: int | None, number: int | None) -> str:
-    if number is not None:
-        return f"ended by signal {number}"
-    return "asked for" if code is None else f"exit code {code}"
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:

@@ -95,16 +95,14 @@ def _typers(of: Field[Any]) -> Any:
     about = dict(of.metadata)
     names, values = about.pop("names"), about.pop("values", ())
     about.pop("is_rest", None)
-    if values:
-        about["autocompletion"] = values if callable(values) else _offer(values)
+    if callable(values):
+        about["autocompletion"] = values
+    elif values:
+        about["autocompletion"] = lambda incomplete: [value for value in values if value.startswith(incomplete)]
     about |= {"rich_help_panel": about.pop("group", None), "parser": about.pop("read", None)}
     if not names:
         return typer.Argument(None, **about)
     return typer.Option(None if of.default is MISSING else of.default, *names, show_default=False, **about)
-
-
-def _offer(values: Sequence[str]) -> Callable[[str], list[str]]:
-    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------

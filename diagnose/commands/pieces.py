@@ -1,21 +1,32 @@
-"""The commands that stop before a report, or hand over a part of one: `scan`, `case`, `facts`, `schema`."""
+"""The commands beside a report: `scan`, `case`, `facts`, `schema` stop before one or hand over a part of it, `history` and
+`diff` put runs beside runs."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
-from ..report.printable import printable
-from .options import files
+from ..report.printable import clip, printable
+from .options import causes, files
+from .report import fault_of_writing
+
+if TYPE_CHECKING:
+    from ..history.store import Failure
+    from ..report.report import Report
 
 CASE_SUFFIXES = (".tar.gz", ".tgz")
 NAME_WIDTH, VALUE_WIDTH = 26, 40
+CELL_WIDTH = 34
+ROW = f"{{:<26}} {{:<{CELL_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
+DIFF_EXIT = 1  # as of `diff`: something differs
 MAX_VALUES = 8  # different values of one fact that are shown
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives", autocompletion=files)]
 Rules = Annotated[
@@ -32,18 +43,14 @@ def scan(
     budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
-    from ..catalogue.load import load_rules
-    from ..engine import check_budget
-    from ..scan.reading import Deadline, read_all
+    from ..engine import read
     from ..scan.scan import require_something, scan_to_json
-    from ..scan.scanner import ScanRules
 
-    check_budget(budget)
-    found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
+    found = read(paths, load_rules(*(rules or [])), budget_s=budget)
     require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
-    _write(output, gzip.compress(data, mtime=0) if output.suffix == ".gz" else data, f" ({len(found.sources)} sources)")
-    return 0
+    data = gzip.compress(data, mtime=0) if output.suffix == ".gz" else data
+    return _write(output, data, f" ({len(found.sources)} sources)")
 
 
 def case(
@@ -51,7 +58,6 @@ def case(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")],
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
-    from ..catalogue.load import load_rules
     from ..engine import read, tell
     from ..report.case_file import pack_case
     from ..scan.scan import require_log
@@ -62,19 +68,14 @@ def case(
     found = read(paths, catalogue)
     require_log(found, paths)
     packed = pack_case(found, tell(found, catalogue))
-    _write(output, packed, "; fill in truth.yaml and read the logs once before you send it")
-    return 0
+    return _write(output, packed, "; fill in truth.yaml and read the logs once before you send it")
 
 
-def _write(output: Path, data: bytes, said: str) -> None:
-    from ..report.written_files import open_named
-
-    try:
-        with open(output, "wb", opener=open_named) as file:
-            file.write(data)
-    except OSError as error:
-        raise UsageError(f"-o {output}: {error.strerror or error}") from error
+def _write(output: Path, data: bytes, said: str) -> int:
+    if fault := fault_of_writing(output, [data]):
+        raise fault
     typer.echo(f"diagnose: wrote {output}{said}", err=True)
+    return 0
 
 
 def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> int:
@@ -93,7 +94,6 @@ def facts(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
-    from ..catalogue.load import load_rules
     from ..engine import read, tell
     from ..report.report import json_text, to_json
     from ..views.rendering import shown
@@ -108,7 +108,7 @@ def facts(
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
         typer.echo(json_text({"facts": known, "notices": notices}), nl=False)
     else:
-        typer.echo("\n".join(printable(line).replace("\n", " ") for line in _lines(known, told["notices"])))
+        typer.echo("\n".join(map(_line, _lines(known, told["notices"]))))
     return 0
 
 
@@ -117,8 +117,7 @@ def _lines(known: Rows, notices: list[dict[str, Any]]) -> list[str]:
     lines = [] if known else ["no facts found"]
     for name, rows in known.items():
         for number, row in enumerate(rows[:MAX_VALUES]):
-            text = str(row["value"])
-            value = text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
+            value = clip(str(row["value"]), VALUE_WIDTH)
             who = f"  ranks {rank_ranges(row['ranks'])}" if len(rows) > 1 and row["ranks"] else ""
             label = name if number == 0 else ""
             lines.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {row['source']}{who}".rstrip())
@@ -126,3 +125,86 @@ def _lines(known: Rows, notices: list[dict[str, Any]]) -> list[str]:
         lines += ["", f"{notice['topic']}: {notice['text']}"]
         lines += [f"  $ {step['command']}" for step in notice["remedy"] if step["command"]]
     return lines
+
+
+def _line(text: str) -> str:
+    """Log text must not act on the terminal; columns stay."""
+    return printable(text).replace("\n", " ")
+
+
+# --- runs beside runs -------------------------------------------------------------------------------------------------
+
+
+def history(
+    cause: Annotated[str | None, typer.Argument(help="only causes that begin so", autocompletion=causes)] = None,
+    forget: Annotated[str | None, typer.Option(metavar="JOB", help="drop what is remembered of a job")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
+) -> int:
+    """List the failures that `diagnose --remember` wrote down: job, cause, culprits, place in the code; no log text.
+
+    The file is $XDG_STATE_HOME/diagnose/history.sqlite3, or what DIAGNOSE_HISTORY names.
+    """
+    from ..history import store
+
+    if forget is not None:
+        typer.echo(f"forgot {store.forget(forget)} of job {_line(forget)}")
+        return 0
+    found = store.failures(cause)
+    if as_json:
+        _echo_json([asdict(f) for f in found])
+        return 0
+    for failure in found:
+        typer.echo(_line(_told(failure)))
+    if not found:
+        typer.echo(f"nothing remembered in {store.history_file()}; `diagnose --remember PATH...` writes a failure down")
+    return 0
+
+
+def _told(found: Failure) -> str:
+    who = ", ".join([*(f"rank {rank}" for rank in found.ranks[:4]), *found.hosts[:4]])
+    words = (found.ended[:19] or found.remembered[:19], f"job {found.job}", found.cause, who, found.place)
+    return "  ".join(word for word in words if word)
+
+
+def diff(
+    good: Annotated[str, typer.Argument(metavar="GOOD", help="logs or report.json of a good run", autocompletion=files)],
+    bad: Annotated[str, typer.Argument(metavar="BAD", help="logs or report.json of a failed one", autocompletion=files)],
+    rules: Rules = None,
+    budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading each after this long")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
+) -> int:
+    """Show what differs between a good run and a failed one: outcome, world size, hosts, versions, settings, steps.
+
+    Exits with 0 where nothing differs and 1 where something does.
+    """
+    from ..history.difference import differences, first_step_apart
+
+    reports, steps = zip(*(_read(path, rules or [], budget) for path in (good, bad)), strict=True)
+    found = [*differences(*reports), *first_step_apart(*steps)]
+    if as_json:
+        _echo_json([asdict(d) for d in found])
+    else:
+        cells = [(d.name, clip(d.good or "-", CELL_WIDTH), clip(d.bad or "-", CELL_WIDTH), d.bad_place) for d in found]
+        rows = [_line(ROW.format(*row).rstrip()) for row in (("", "good", "bad", ""), *cells)]
+        typer.echo("\n".join(rows) if found else "no difference found")
+    return DIFF_EXIT if found else 0
+
+
+def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, dict[int, object]]:
+    """The report on one run, without secrets, and its steps; of a written report there are none."""
+    from ..engine import diagnose
+    from ..history.difference import losses, written_report
+    from ..report.redaction import redact
+    from ..sources.bounds import Deadline
+
+    if path.endswith(".json") and (written := written_report(path)) is not None:
+        return written, {}
+    report = diagnose(path, rules=rules, budget_s=budget)
+    return redact(report, privacy=False)[0], dict(losses([path], load_rules(*rules), Deadline.after(budget)))
+
+
+def _echo_json(rows: list[dict[str, object]]) -> None:
+    from ..report.redaction import redact_plain
+
+    plain = redact_plain({"rows": rows})["rows"]
+    typer.echo(json.dumps(plain, indent=2, ensure_ascii=True))

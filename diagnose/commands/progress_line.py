@@ -37,7 +37,7 @@ class ProgressLine:
         now_s = time.monotonic()
         if now_s - self._last_s >= (REDRAW_S if self._is_terminal else REPEAT_S):
             self._last_s = now_s
-            self._say("\r" if self._is_terminal else "", "" if self._is_terminal else "\n")
+            self._say()
 
     def finish(self) -> None:
         """Take the line away again; elsewhere than on a terminal leave the last state."""
@@ -45,9 +45,9 @@ class ProgressLine:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
         elif self._bytes and not self._is_terminal:
-            self._say("", "\n")
+            self._say()
 
-    def _say(self, before: str, after: str) -> None:
+    def _say(self) -> None:
         self._is_drawn = True
         if self._whole is None:
             self._whole = _size_of(self._paths)
@@ -56,7 +56,7 @@ class ProgressLine:
             share = self._total / self._whole
             bar = "#" * int(share * BAR_WIDTH)
             text = f"diagnose: reading [{bar:-<{BAR_WIDTH}}] {share:4.0%} of {self._whole / 1e6:,.0f} MB"
-        self._stream.write(f"{before}{text}{after}")
+        self._stream.write(f"\r{text}" if self._is_terminal else f"{text}\n")
         self._stream.flush()
 
 

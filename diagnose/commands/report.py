@@ -8,13 +8,23 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..catalogue.load import load_rules
+from ..catalogue.lookup import no_such_cause
+from ..catalogue.sentences import size
 from ..errors import DiagnoseError, UsageError
+from ..hooks.config import load_config, template_for
+from ..job.job import JobContext
+from ..lines.rank_ranges import named_ranks
+from ..report.narrowing import why
 from ..report.phrases import choose_language
+from ..report.printable import one_line
+from ..report.redaction import redact_text
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
+from ..views.escapes import junit_without_verdict
 from ..views.rendering import PASTED, SUFFIXES, render, shown
-from .options import COLORS, ENGINES, ReportOptions
+from .options import COLORS, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
 EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
@@ -53,22 +63,18 @@ def run(given: ReportOptions) -> int:
 
 def finish(found: Report, given: ReportOptions) -> None:
     """Write the report where it was asked for, print it, and then say what was written."""
-    said = [_write(path, _pieces(found, given, _form_of(path))) for path in given.output if path != STDOUT]
+    faults = {x: fault_of_writing(x, _pieces(found, given, _form_of(x))) for x in given.output if x != STDOUT}
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
-        from ..report.narrowing import why
-
         print(why(_shown(found, given), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
-    for text, is_fault in said:
-        if not is_fault:
-            print(f"diagnose: {text}", file=sys.stderr)
-    fault = next((text for text, is_fault in said if is_fault), None)
-    if fault:
-        raise UsageError(fault)  # after the verdict: it has been worked for
+    for path in (path for path, fault in faults.items() if fault is None):
+        print(f"diagnose: wrote {path}", file=sys.stderr)
+    if fault := next(filter(None, faults.values()), None):
+        raise fault  # after the verdict: it has been worked for
 
 
 def _remembered(found: Report, given: ReportOptions) -> Report:
@@ -84,14 +90,10 @@ def _remembered(found: Report, given: ReportOptions) -> Report:
 
 def _tell_junit(given: ReportOptions, why: str) -> None:
     """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
-    from ..report.printable import one_line
-    from ..report.redaction import redact_text
-    from ..views.escapes import junit_without_verdict
-
     text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
     for path in given.output:
         if path != STDOUT and _form_of(path) == "junit":
-            print(f"diagnose: {_write(path, [text])[0]}", file=sys.stderr)
+            print(f"diagnose: {fault_of_writing(path, [text]) or f'wrote {path}'}", file=sys.stderr)
     if given.format == "junit" and not given.quiet:
         sys.stdout.write(text)
 
@@ -106,9 +108,6 @@ def _has_colors(when: str) -> bool:
 
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    from ..catalogue.load import load_rules
-    from ..catalogue.lookup import no_such_cause
-
     if "." in question and question not in (causes := load_rules(*rules).causes):
         raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
     return question
@@ -116,7 +115,6 @@ def _known(question: str, rules: list[str]) -> str:
 
 def _diagnose(given: ReportOptions, lang: str) -> Report:
     from ..engine import diagnose
-    from ..job.job import JobContext
 
     line = None
     if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
@@ -139,14 +137,10 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
 
 def _say_what_was_read(report: Report) -> None:
     """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
-    from ..catalogue.sentences import size
-    from ..lines.rank_ranges import rank_ranges
-    from ..report.printable import one_line
-
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
         said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {size(row.bytes)}{lines}"
-        ranks = f", rank{'s' if len(row.ranks) > 1 else ''} {rank_ranges(row.ranks)}" if row.ranks else ""
+        ranks = f", {named_ranks(row.ranks)}" if row.ranks else ""
         print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
     seconds, events = report.stats.seconds or 0.0, report.stats.events
     print(f"diagnose: {size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)
@@ -154,9 +148,6 @@ def _say_what_was_read(report: Report) -> None:
 
 def _add_configured(given: ReportOptions) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
-    from ..hooks.config import load_config
-    from ..report.printable import one_line
-
     config = load_config()
     if config.note and not given.quiet:
         print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
@@ -176,8 +167,6 @@ def _add_configured(given: ReportOptions) -> None:
 def _check(given: ReportOptions) -> None:
     if given.format not in FORMATS:
         raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMATS)}")
-    if given.engine not in ENGINES:
-        raise UsageError(f"--engine {given.engine}: choose local or ray")
     if given.engine != "ray" and (given.address or given.on_every_node):
         raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
     if given.rank is not None and given.rank < 0:
@@ -210,17 +199,17 @@ def _width() -> int:
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
 
-def _write(path: Path, pieces: Iterable[str]) -> tuple[str, bool]:
-    """Write one output; yield what is to be said of it, and whether that is a fault."""
+def fault_of_writing(path: Path, pieces: Iterable[str | bytes]) -> UsageError | None:
+    """Write what `-o` names; yield why that could not be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "w", encoding="utf-8", opener=open_named) as file:
-            file.writelines(pieces)
+        with open(path, "wb", opener=open_named) as file:
+            file.writelines(x.encode() if isinstance(x, str) else x for x in pieces)
     except FileExistsError:  # what should be its folder is a file
-        return f"-o {path}: Not a directory", True
+        return UsageError(f"-o {path}: Not a directory")
     except OSError as error:
-        return f"-o {path}: {error.strerror or error}", True
-    return f"wrote {path}", False
+        return UsageError(f"-o {path}: {error.strerror or error}")
+    return None
 
 
 def _linked(text: str, read: Iterable[str]) -> str:
@@ -249,9 +238,7 @@ def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, co
     template = given.template or _template_of(form, given.templates)
     if form == "json" and template is None:
         return json_pieces(to_json(_shown(found, given, form)))
-    text = render(
-        found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact)
-    )
+    text = render(found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact))
     text = _linked(text, [row.file for row in found.inputs]) if color and form == "terminal" else text
     return (text, "" if text.endswith("\n") else "\n")
 
@@ -262,7 +249,5 @@ def _shown(found: Report, given: ReportOptions, form: str = "terminal") -> Repor
 
 def _template_of(form: str, folder: str | None) -> str | None:
     """The template of this form's suffix in the configured folder; Slack's and GitHub's forms have no suffix."""
-    from ..hooks.config import template_for
-
     suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), None)
     return template_for(folder, suffix) if suffix else None

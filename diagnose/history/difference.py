@@ -1,17 +1,23 @@
-"""Two reports on runs of the same job in, what the bad one has that the good one has not out."""
+"""Two runs of the same job in, what the bad one has that the good one has not out: by their reports, and step by step."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from ..advice.statement import Fact
+from ..catalogue.load import Catalogue
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
 from ..report.report import Report, from_dict
-from .steps import Loss
+from ..scan.passages import TextBlock
+from ..scan.progress import ProgressLines, all_signs
+from ..scan.scan_rules import ScanRules
+from ..sources.blocks import read_blocks
+from ..sources.bounds import Deadline
+from ..sources.source import Input, Source, find_sources
 
 # Facts that differ in any two runs, or are what was found out and no cause of it.
 _OF_ONE_RUN = ("free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput")
@@ -81,15 +87,12 @@ def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Differ
         a, b = good.get(name), bad.get(name)
         texts = (_shown(a), _shown(b))
         if texts[0] != texts[1] and not any(word in name for word in _OF_ONE_RUN):
-            kind = "world" if name in ("world_size", "nnodes") else "version" if _is_version(name) else "setting"
+            is_version = any(word in name for word in _VERSION)
+            kind = "world" if name in ("world_size", "nnodes") else "version" if is_version else "setting"
             found.append(Difference(kind, name, *texts, a.source if a else "", b.source if b else ""))
     order = ("world", "version", "setting")
     # What one of the runs does not state may be the same all the same: behind what both state.
     yield from sorted(found, key=lambda d: (not (d.good and d.bad), order.index(d.kind)))
-
-
-def _is_version(name: str) -> bool:
-    return any(word in name for word in _VERSION)
 
 
 def _shown(fact: Fact | None) -> str:
@@ -109,3 +112,44 @@ def written_report(path: str) -> Report | None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError, TypeError, AttributeError):  # a log in JSON lines; or of another version
         return None
+
+
+# --- all steps of a log, where a scan keeps the first and the last ---------------------------------------------------
+
+MAX_STEPS = 1_000_000
+
+
+@record
+class Loss:
+    """What a step's first line says: its loss (None: none), and where it stands."""
+
+    value: float | None
+    place: str  # file:line
+
+
+def losses(inputs: Sequence[Input], catalogue: Catalogue, deadline: Deadline) -> dict[int, Loss]:
+    """Yield the steps in `inputs`, each as the first line that names it says; of several ranks those of one file."""
+    lines = ScanRules(catalogue).progress
+    found: dict[int, Loss] = {}
+    for source in find_sources(inputs, deadline):
+        if source.skipped is None and source.kind in ("text", "markdown") and not deadline.passed():
+            for step, loss in _of(source, lines, deadline).items():
+                if step not in found or (found[step].value is None and loss.value is not None):
+                    found[step] = loss
+    return found
+
+
+def _of(source: Source, lines: ProgressLines, deadline: Deadline) -> dict[int, Loss]:
+    found: dict[int, Loss] = {}
+    number = 0
+    previous: TextBlock | None = None
+    for block in read_blocks(source, deadline=deadline):
+        text = TextBlock(block.data, number, previous, continues=block.continues, overlap=block.overlap)
+        for hit in all_signs(lines, text):
+            step, loss = (hit.fields or {}).get("step"), (hit.fields or {}).get("loss")
+            if isinstance(step, int) and len(found) < MAX_STEPS:
+                found.setdefault(step, Loss(loss if isinstance(loss, float) else None, f"{source.name}:{hit.line}"))
+        number, previous = text.lines(), None
+        if deadline.passed():
+            break
+    return found

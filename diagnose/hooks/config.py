@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +24,40 @@ _OWN_FILE = "diagnose.toml"
 _PROJECT_FILE = "pyproject.toml"
 
 
+Kind = str | tuple[str, ...]  # text, path, paths, folder, one of `_KINDS`, or the names to choose from
+_KINDS: dict[str, tuple[Any, str]] = {
+    "flag": (bool, "must be true or false"),
+    "seconds": ((int, float), "must be a number of seconds above 0"),
+}
+
+
+def _set_by(key: str, kind: Kind, default: Any = None) -> Any:
+    """A field, and by which key the file sets it."""
+    return field(default=default, metadata={"key": key, "kind": kind})
+
+
 @record
 class Config:
-    """Defaults for every command; None where the file does not say. `budget_s` to `shared` stand in its table `hook`."""
+    """Defaults for every command; None where the file does not say."""
 
     path: str | None = None
-    rules: tuple[str, ...] = ()
-    format: str | None = None
-    redact: bool | None = None
-    tz: str | None = None
-    rank_from: str | None = None
-    lang: str | None = None
-    templates: str | None = None  # a folder whose files replace the shipped ones of the same name
-    budget_s: float = DEFAULT_BUDGET_S
-    hang_after_s: float | None = None
-    output: tuple[str, ...] = ()
-    webhook: str | None = None  # an address, or `$NAME` of the variable that holds it, since it is a secret
-    shared: str | None = None  # the folder where the nodes of one job leave their scans
-    remember: bool = False  # each failure, for `diagnose history`
+    rules: tuple[str, ...] = _set_by("rules", "paths", ())
+    format: str | None = _set_by("format", FORMATS)
+    redact: bool | None = _set_by("redact", "flag")
+    tz: str | None = _set_by("tz", "text")
+    rank_from: str | None = _set_by("rank-from", "text")
+    lang: str | None = _set_by("lang", LANGUAGES)
+    templates: str | None = _set_by("templates", "folder")  # its files replace the shipped ones of the same name
+    budget_s: float = _set_by("hook.budget", "seconds", DEFAULT_BUDGET_S)
+    hang_after_s: float | None = _set_by("hook.hang-after", "seconds")
+    output: tuple[str, ...] = _set_by("hook.output", "paths", ())
+    webhook: str | None = _set_by("hook.webhook", "text")  # or `$NAME` of the variable that holds it, since it is a secret
+    shared: str | None = _set_by("hook.shared", "path")  # the folder where the nodes of one job leave their scans
+    remember: bool = _set_by("remember", "flag", False)  # each failure, for `diagnose history`
     note: str = ""  # one line that names a file that was found, and what in it is not obeyed
+
+
+_KEYS = {f.metadata["key"]: f for f in fields(Config) if f.metadata}
 
 
 def load_config(start: str | os.PathLike[str] = ".") -> Config:
@@ -53,10 +68,13 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
     """
     if named := os.environ.get("DIAGNOSE_CONFIG"):
         return _read(Path(named)) or Config()
-    for folder in _upwards(Path(start).absolute()):
+    here = Path(start).absolute()
+    for folder in (here, *here.parents):
         for name in (_OWN_FILE, _PROJECT_FILE):
             if (folder / name).is_file() and (config := _read(folder / name)):
                 return _distrusted(config)
+        if (folder / ".git").exists():
+            break
     return Config()
 
 
@@ -70,9 +88,14 @@ def config_or_defaults(who: str) -> Config:
     except Exception as error:
         config, said = Config(), f"{error}; going on with the defaults"
     if said:
-        with suppress(OSError):
-            os.write(2, f"{who}: {said}\n".encode("utf-8", "replace"))
+        say(who, said)
     return config
+
+
+def say(who: str, text: str) -> None:
+    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
+    with suppress(OSError):
+        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
 def _distrusted(config: Config) -> Config:
@@ -92,13 +115,6 @@ def template_for(folder: str | None, suffix: str) -> str | None:
     """The user's own template for an output with this suffix: `report.md.j2` in the template folder; None for ours."""
     path = os.path.join(folder or "", f"report{suffix.lower()}.j2")
     return path if folder and os.path.isfile(path) else None
-
-
-def _upwards(start: Path) -> Iterator[Path]:
-    for folder in (start, *start.parents):
-        yield folder
-        if (folder / ".git").exists():
-            return
 
 
 def _read(path: Path) -> Config | None:
@@ -127,12 +143,13 @@ def _values(table: Mapping[str, Any], path: Path, where: str) -> Iterator[tuple[
     """Yield the fields of `Config` that a table sets, checked. Raises `UsageError`."""
     for key, value in table.items():
         name = where + key.replace("_", "-")
+        if name == "hook":
+            if not isinstance(value, dict):
+                raise UsageError(f"{path}: hook must be a table")
+            yield from _values(value, path, "hook.")
+            continue
         try:
-            if name == "hook" and isinstance(value, dict):
-                yield from _values(value, path, "hook.")
-            else:
-                field, kind = _KEYS[name]
-                yield field, _checked(kind, value, path.parent)
+            yield _KEYS[name].name, _checked(_KEYS[name].metadata["kind"], value, path.parent)
         except KeyError:
             raise UsageError(f"{path}: unknown key {where}{key}; {_hint(name, where)}") from None
         except ValueError as error:
@@ -142,7 +159,8 @@ def _values(table: Mapping[str, Any], path: Path, where: str) -> Iterator[tuple[
 def _hint(name: str, where: str) -> str:
     from difflib import get_close_matches
 
-    known = [key.removeprefix(where) for key in _KEYS if key.startswith(where) and ("." in key) == bool(where)]
+    keys = ("hook", *_KEYS)
+    known = [key.removeprefix(where) for key in keys if key.startswith(where) and ("." in key) == bool(where)]
     near = get_close_matches(name.removeprefix(where), known, 1)
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
 
@@ -154,7 +172,7 @@ def _checked(kind: Kind, value: Any, folder: Path) -> Any:
     if isinstance(kind, tuple):
         fits, wanted = value in kind, f"must be one of {', '.join(kind)}"
     else:
-        types, wanted = _KINDS[kind]
+        types, wanted = _KINDS.get(kind, (str, "must be text"))
         fits = isinstance(value, types) and (kind == "flag" or not isinstance(value, bool))
     if not fits or value == "" or (kind == "seconds" and value <= 0):
         raise ValueError(wanted)
@@ -164,30 +182,3 @@ def _checked(kind: Kind, value: Any, folder: Path) -> Any:
     if kind == "folder" and not os.path.isdir(path):
         raise ValueError(f"is {path}, and no such folder is there")
     return path
-
-
-Kind = str | tuple[str, ...]  # one of `_KINDS`, or the names to choose from
-_KINDS: dict[str, tuple[Any, str]] = {
-    "text": (str, "must be text"),
-    "path": (str, "must be text"),
-    "folder": (str, "must be text"),
-    "flag": (bool, "must be true or false"),
-    "seconds": ((int, float), "must be a number of seconds above 0"),
-    "table": ((), "must be a table"),
-}
-_KEYS: dict[str, tuple[str, Kind]] = {  # as the documents write them -> field of `Config`, kind
-    "rules": ("rules", "paths"),
-    "format": ("format", FORMATS),
-    "redact": ("redact", "flag"),
-    "tz": ("tz", "text"),
-    "rank-from": ("rank_from", "text"),
-    "lang": ("lang", LANGUAGES),
-    "templates": ("templates", "folder"),
-    "remember": ("remember", "flag"),
-    "hook": ("", "table"),
-    "hook.output": ("output", "paths"),
-    "hook.budget": ("budget_s", "seconds"),
-    "hook.hang-after": ("hang_after_s", "seconds"),
-    "hook.webhook": ("webhook", "text"),
-    "hook.shared": ("shared", "path"),
-}

@@ -35,7 +35,8 @@ class JobFacts:
 def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
     """Reads the job's facts."""
     nodes, in_step = _own_view(environ), "SLURM_STEP_NUM_NODES" in environ
-    code, number = _slurm_exit(environ)
+    ended = re.fullmatch(r"(\d{1,3}):(\d{1,3})", environ.get("SLURM_JOB_EXIT_CODE2", ""))  # exit:signal, in an epilog
+    number = int(ended[2]) if ended else 0
     return JobFacts(
         node=environ.get("SLURMD_NODENAME") or environ.get("NODE_NAME") or os.uname().nodename or "node",
         label=_label(environ),
@@ -43,7 +44,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
         all_nodes=nodes or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),
         world_size=_number(environ, "WORLD_SIZE") if "LOCAL_RANK" in environ else None,  # else it counts pods (PyTorchJob)
         rank=_number(environ, "RANK", *(["SLURM_PROCID"] if in_step else [])),  # outside of a step that is 0 for all
-        exit_code=None if number else code,
+        exit_code=int(ended[1]) if ended and not number else None,
         signal=number or None,
         logs=_slurm_logs(environ),
         tasks=_tasks(environ),
@@ -108,12 +109,6 @@ def _listed(environ: Mapping[str, str]) -> int | None:
     return count_nodes(listed) if listed else None
 
 
-def _slurm_exit(environ: Mapping[str, str]) -> tuple[int | None, int]:
-    """SLURM_JOB_EXIT_CODE2=1:0 (exit:signal, in an epilog)."""
-    match = re.fullmatch(r"(\d{1,3}):(\d{1,3})", environ.get("SLURM_JOB_EXIT_CODE2", ""))
-    return (int(match[1]), int(match[2])) if match else (None, 0)
-
-
 def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
     named = [environ[name] for name in ("SLURM_JOB_STDOUT", "SLURM_JOB_STDERR") if environ.get(name)]
     job, folder = environ.get("SLURM_JOB_ID"), environ.get("SLURM_SUBMIT_DIR") or environ.get("SLURM_JOB_WORK_DIR")
@@ -163,7 +158,8 @@ def log_patterns(argv: Sequence[str], cwd: str) -> list[str]:
     launcher = launcher_of(argv)
     if launcher is None:
         return []
-    patterns = {_pattern_of(os.path.join(cwd, value)) for value in _values(argv, _FLAGS[launcher])}
+    # `logs/%j-%t.out` (srun) names whatever matches `logs/*-*.out`.
+    patterns = {re.sub(r"%\d{0,3}[A-Za-z]", "*", os.path.join(cwd, value)) for value in _values(argv, _FLAGS[launcher])}
     if launcher in ("mpirun", "mpiexec", "prterun"):
         patterns = {pattern.rstrip("*") + "*" for pattern in patterns}  # a folder, or what files' names begin with
     return sorted(patterns - {os.devnull})
@@ -186,8 +182,3 @@ def _values(argv: Sequence[str], flags: Sequence[str]) -> list[str]:
             following = argv[place + 1] if place + 1 < len(argv) else ""
             found.append(value if equals else following)
     return [value for value in found if value]
-
-
-def _pattern_of(path: str) -> str:
-    """`logs/%j-%t.out` (srun) names whatever matches `logs/*-*.out`."""
-    return re.sub(r"%\d{0,3}[A-Za-z]", "*", path)

@@ -14,20 +14,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..advice.statement import RemedyStep
 from ..catalogue.sentences import shell_word
+from ..errors import UsageError
+from ..report.parts import Diagnosis, Gap
 from ..report.printable import clip, one_line
+from ..report.redaction import redact_plain, redact_text
+from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole
 from ..views.escapes import junit_without_verdict, slack_escape
 from ..views.rendering import SUFFIXES, render, shown
-from .config import template_for
+from .config import say, template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
-from .request import HookRequest, decode_request, say
+from .request import HookRequest, decode_request
 from .webhook import WEBHOOK_S, post
-
-if TYPE_CHECKING:
-    from ..report.report import Report
 
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _SCAN_SHARE = 0.5  # of the time, when a scan for all nodes comes before the report
@@ -140,7 +141,6 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
         rank_from=request.rank_from, lang=request.lang,
     )  # fmt: skip
     if request.remember and not request.interim:
-        from ..errors import UsageError
         from ..history.store import remembered
 
         with suppress(UsageError):  # a history that cannot be used costs nothing else
@@ -150,8 +150,6 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
 
 
 def _bound(made: Report, seen: int, nodes: int) -> Report:
-    from ..report.parts import Gap
-
     gap = Gap(
         text=f"{seen} of {nodes} nodes' (or tasks') logs were read; the first failure may be in another",
         how="collect the scans of all nodes in one shared folder: diagnose hook --shared DIR on each",
@@ -192,12 +190,10 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
     import gzip
 
     from ..catalogue.load import load_rules
-    from ..report.redaction import redact_plain
-    from ..scan.reading import Deadline, read_all
+    from ..engine import read
     from ..scan.scan import scan_to_json
-    from ..scan.scanner import ScanRules
 
-    found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), Deadline.after(max(1.0, budget_s - _RENDER_S)))
+    found = read(request.inputs, load_rules(*request.rules), budget_s=max(1.0, budget_s - _RENDER_S))
     named = [replace(source, name=f"{request.node}/{source.name.lstrip('/')}") for source in found.sources.values()]
     found.sources = {source.name: source for source in named}
     text = scan_to_json(found, redact_plain) if request.redact else scan_to_json(found)
@@ -209,10 +205,6 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
 
 def _write_stub(request: HookRequest, path: Path, why: str) -> None:
     """Writes where the report will be what is known without any reading, and how to have the rest."""
-    from ..advice.statement import RemedyStep
-    from ..report.parts import Diagnosis, Gap
-    from ..report.report import Report
-
     if path.suffix == ".xml":  # nobody must see a test pass
         text = junit_without_verdict(request.reason, why)
     else:
@@ -238,8 +230,6 @@ def _write(path: Path, text: str, shared: str | None) -> None:
 
 def _public(text: str) -> str:
     """The reason may quote an exception; it goes into stubs and to the web hook."""
-    from ..report.redaction import redact_text
-
     return redact_text(one_line(text), privacy=True)
 
 

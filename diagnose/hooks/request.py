@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lines.record import record
-from .config import DEFAULT_BUDGET_S, Config
+from .config import DEFAULT_BUDGET_S, Config, say
 from .environment import JobFacts
 
 GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
@@ -31,7 +31,7 @@ class HookRequest:
     """Everything the reporter needs; paths are absolute."""
 
     reason: str  # exit code 1; signal SIGKILL; no output for 600 s; ValueError: …
-    deadline: float  # time.monotonic() seconds at which the asker stops waiting
+    deadline: float  # time.monotonic() seconds, a little before the asker stops waiting
     budget_s: float = DEFAULT_BUDGET_S
     folder: str | None = None  # the reporter's own place, where copies of output may lie; None: it makes one
     inputs: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def prepare_request(
     shared = asked.get("shared") or config.shared
     budget_s = budget_s or config.budget_s
     return HookRequest(
-        who=who, reason="asked for", budget_s=budget_s, deadline=deadline_after(budget_s),
+        who=who, reason="asked for", budget_s=budget_s, deadline=time.monotonic() + max(0.5, budget_s - GRACE_S),
         outputs=tuple(absolute(path) for path in outputs or config.output),
         webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or config.webhook,
         shared=absolute(shared) if shared else None,
@@ -87,11 +87,6 @@ def prepare_request(
         world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
         redact=config.redact is not False, remember=config.remember, lang=config.lang, templates=config.templates,
     )  # fmt: skip
-
-
-def deadline_after(budget_s: float) -> float:
-    """Yield the moment that goes into the request: a little before the asker stops waiting."""
-    return time.monotonic() + max(0.5, budget_s - GRACE_S)
 
 
 def absolute(path: str) -> str:
@@ -120,12 +115,6 @@ def ask(request: HookRequest) -> None:
     except BaseException:
         _end(reporter)
         raise
-
-
-def say(who: str, text: str) -> None:
-    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
-    with suppress(OSError):
-        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
 def _end(reporter: subprocess.Popen[bytes]) -> None:
@@ -159,13 +148,9 @@ def module_command(module: str) -> list[str]:
         "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
         f"runpy.run_module('diagnose.{module}', run_name='__main__')"
     )
-    return [_interpreter(), "-c", code, root]
-
-
-def _interpreter() -> str:
-    """Python itself: in a frozen or embedding program `sys.executable` is that program, or nothing."""
+    # In a frozen or embedding program `sys.executable` is that program, or nothing.
     is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
-    return sys.executable if is_python else "python3"
+    return [sys.executable if is_python else "python3", "-c", code, root]
 
 
 def quiet_environment() -> dict[str, str]:

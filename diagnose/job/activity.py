@@ -18,20 +18,13 @@ from ..lines.prefix import Line
 from ..lines.record import record
 from .event import Event, Exhibit
 from .job import Job, RankInfo
-from .stacks import innermost_line, placed_stacks, standing_of
 
-SLOW_STORAGE = ("saving", "loading", "save")  # past the others' limit
+SLOW_STORAGE = ("saving", "loading")  # past the others' limit
 LEFT = "leaving"  # its loop, before the planned end
 STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.slow-save"
 BAR = "%|"
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
 ASKED_RANKS = 8  # whether they complain of the same
-# `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
-FAREWELL = lazy(
-    r"(?i)(?:(?:^|[:|\]>-] {0,4})(?:(?:all|we are|i am|i'm|training|run|job|work(?:er)?|rank \d{1,6})[:,]? )?"
-    r"(?:is )?(?:done|finished|complete|completed|end of (?:run|training|job))|"
-    r"\b(?:good ?bye|bye|exiting|leaving|quitting|stopping|shutting down|nothing (?:left|more) to do))[\s.!)]{0,4}$"
-)
 _NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing
@@ -41,7 +34,7 @@ NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library sa
 class Phase:
     """What a rank did last, and the cause that this makes of the others' wait."""
 
-    name: str  # as `activity` of a rule; `done`, `stuck-watchdog`, `other-group`, `elsewhere`
+    name: str  # as `activity` of a rule; `done`, `stuck-watchdog`, `other-group`
     cause: str
     exhibit: Exhibit
     fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -69,18 +62,6 @@ def left_cause(ends: Iterable[Event]) -> str:
     return "process.early-exit" if all(e.rule.activity == LEFT for e in ends) else "data.uneven-inputs"
 
 
-def stack_phase(job: Job, rank: int, *, is_late: bool) -> Phase | None:
-    """Yield where the rank's stack stands; of one that is late for a collective, another one is of another group."""
-    own = [p for p in placed_stacks(job) if p.label == rank and p.dump.is_live]
-    standing = standing_of(own[-1]) if own else None
-    if standing is None or (standing.kind == "collective" and not is_late):
-        return None
-    shown = Exhibit(own[-1].source, *innermost_line(job, own[-1]), rank)
-    if standing.kind == "collective":
-        return Phase("other-group", DESYNC, shown, {"op": standing.frame.function if standing.frame else None})
-    return Phase("elsewhere", SLOW if standing.kind in SLOW_STORAGE else STRAGGLER, shown, {"where": shown.text.strip()})
-
-
 def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     """Yield what the rank began last, and had not ended, when another one reported its wait; None where nothing tells.
 
@@ -91,8 +72,7 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
     if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
         return None
-    finished = sum(i.finished is not None for i in job.ranks.values())
-    return None if last.rule.tells == "finished" and 2 * finished > len(job.ranks) else phase_of(last)
+    return phase_of(last)
 
 
 def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
@@ -103,7 +83,7 @@ def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
         return is_below and sign is not None and BAR not in sign.raw
     source = next(s for s in job.sources if s.name == doing.source)
     number = source.last_sign_line or 0
-    return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines_at(number))
+    return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines({number}))
 
 
 def _unplaced(job: Job, info: RankInfo) -> list[Event]:
@@ -115,9 +95,8 @@ def _unplaced(job: Job, info: RankInfo) -> list[Event]:
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
-    """Yield the last warning or error of the program among the rank's last lines, that no other rank says."""
+    """Yield the last warning or error of the program among the rank's last lines."""
     own = _complaints(job, [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:])
-    own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
     return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
 
 
@@ -152,28 +131,20 @@ def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign, own = info.last_sign, before[-1] if before else None
-    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on_behind(job, info, own[1], sign))):
+    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on(job, info, own[1], sign))):
         return (Exhibit.of_event(sign),)
     return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
 
 
-def _goes_on_behind(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
+def _goes_on(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
     """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
-    is_own = job.places.source_rank.get(sign.source) == info.rank
-    return is_own and line.number > (sign.end_line or sign.line or 0) and not line.message[0].isspace()
+    return job.places.source_rank.get(sign.source) == info.rank and line.number > (sign.line or 0)
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
-
-
-def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
-    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s`, of a watchdog in all that wait."""
-    said = _NUMBERS.sub("", line.message)
-    others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
-    return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
 
 
 def _complains(line: Line) -> bool:

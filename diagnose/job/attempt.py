@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 
-from .clock import ANOTHER_ZONE_S, Clocks
+from .clock import Clocks
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 from .job import Job
-from .process import last_signs
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 BUFFERED_LINES = 60  # within which a process that has died still prints
-Place = tuple[str, str | None]  # file and host
-ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
@@ -23,47 +20,21 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         path = places.by_source[source.name]
         is_numbered_file = path.kind in NUMBERED
         count = path.attempt if path.attempt is not None and is_numbered_file else 0
-        marked = {e.line for e in source.telling("attempt")}
-        if marked and not is_numbered_file:
-            _count_marks(sorted(source.all_events(), key=lambda e: e.line or 0), marked)
-        elif count:
-            for event in source.all_events():
+        if is_numbered_file:
+            for event in source.all_events() if count else ():
                 event.attempt = count
+        elif source.telling("attempt"):
+            _count_marks(source)
 
 
-def _count_marks(events: Sequence[Event], marked: set[int | None]) -> None:
+def _count_marks(source: SourceEvents) -> None:
     """Number the events of one source, in order of lines, by the marks in it."""
-    count, ended = 0, None  # the job that Slurm says it ends and queues again, until something new is heard
-    gone: set[int] = set()  # tasks that srun said to have ended: none ends twice
-    begins: dict[int | None, int] = {}
-    for event in events:
-        tasks = set(_tasks(event))
-        if not gone.isdisjoint(tasks):
-            ended, gone = None, set()
-        gone |= tasks
+    count = 0
+    for event in sorted(source.all_events(), key=lambda e: e.line or 0):
         if event.rule.tells == "attempt":
-            stated, job_id = event.fields.get("n"), _requeued(event)
-            if job_id is None or job_id != ended:
-                count = stated if isinstance(stated, int) else count + 1
-            ended = job_id
-            begins[event.line] = count - 1
-        elif event.line not in marked and event.rule.tells not in ENDING:
-            ended = None
-        event.attempt = count - 1 if ended is not None and event.rule.tells in ENDING else count
-    for event in events:  # the same line may say why the attempt before it ended
-        if event.line in begins and event.rule.tells != "attempt":
-            event.attempt = max(begins[event.line], 0)
-
-
-def _tasks(event: Event) -> list[int]:
-    ranks = event.fields.get("ranks")
-    return ranks if event.rule.tells == "exit" and isinstance(ranks, list) else []
-
-
-def _requeued(event: Event) -> str | None:
-    """The job that is queued again; `*** STEP 608.0 ON n7 CANCELLED AT … DUE TO JOB REQUEUE ***` is of job 608."""
-    job_id = event.fields.get("job_id")
-    return str(job_id).partition(".")[0] if job_id is not None else None
+            stated = event.fields.get("n")
+            count = stated if isinstance(stated, int) else count + 1
+        event.attempt = count
 
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
@@ -114,56 +85,3 @@ def numbered_sources(job: Job) -> set[str]:
 def is_numbered(numbered: set[str], event: Event) -> bool:
     """Whether the number of its attempt is known."""
     return event.source in numbered or (event.stamp is not None and event.time is not None)
-
-
-# --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
-
-
-def restarted_until(job: Job, numbered: Set[str]) -> dict[Place, int]:
-    """Yield by file and host the line above which all is of processes that were ended and started anew."""
-    sent = [e for e in job.telling("signal-sent") if e.fields.get("pid") is not None]
-    ended = {(e.source, e.host) for e in sent}
-    exits = (e for e in job.telling("exit") if e.role in FAILING and e.fields.get("pid") is not None)
-    ends = [*(e for e in exits if (e.source, e.host) in ended), *sent]
-    ends = [e for e in ends if e.attempt < job.attempt or e.source not in numbered]
-    until: dict[Place, int] = {}
-    for end in _answered(ends, [*last_signs(job.sources)], _last_births(job.telling("identity"))) if ends else ():
-        place = (end.source, end.host)
-        until[place] = max(until.get(place, 0), end.line or 0)
-    return until
-
-
-def _last_births(told: Iterable[Event]) -> dict[Place, Event]:
-    """By file and host: the last line but one in which a rank says who it is, as each does once when it starts."""
-    born: dict[Place, list[Event]] = {}
-    for birth in (e for e in told if e.rank is not None):
-        born.setdefault((birth.source, birth.host), []).append(birth)
-    return {place: sorted(births, key=lambda e: e.line or 0)[-2] for place, births in born.items() if len(births) > 1}
-
-
-def _answered(ends: Sequence[Event], signs: Sequence[Event], births: dict[Place, Event]) -> Iterable[Event]:
-    of_host: dict[str, list[Event]] = {}
-    for sign in signs:
-        of_host.setdefault(sign.host or "", []).append(sign)
-    for end in ends:
-        own = [*of_host.get(end.host, ()), *of_host.get("", ())] if end.host else signs
-        birth = births.get((end.source, end.host))
-        if (birth is not None and _is_born_after(birth, end)) or any(_goes_on(end, sign) for sign in own):
-            yield end
-
-
-def _is_born_after(birth: Event, end: Event) -> bool:
-    """Whether it stands below, and is not shown again there with its clock of before, as where logs were joined."""
-    are_timed = birth.stamp is not None and birth.time is not None and end.time is not None
-    is_shown_again = are_timed and 0.0 < (end.time or 0.0) - (birth.time or 0.0) < ANOTHER_ZONE_S
-    return (birth.line or 0) > (end.end_line or 0) and not is_shown_again
-
-
-def _goes_on(end: Event, sign: Event) -> bool:
-    """Whether a step is printed so much later that it is not of the processes which were ended."""
-    is_here = sign.source == end.source
-    if sign.attempt < end.attempt or (is_here and (sign.line or 0) < (end.line or 0)):
-        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
-    if end.time is not None and sign.time is not None and sign.stamp is not None:
-        return sign.time > end.time + HISTORY_S
-    return is_here and (sign.line or 0) > (end.end_line or 0) + BUFFERED_LINES

@@ -19,7 +19,6 @@ from .event import Event, SourceEvents
 
 SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
 UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
-ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 FALLBACK_YEAR = 1970  # only for order, where no line prints a year; such times are not shown
 
 
@@ -36,7 +35,7 @@ class Clocks:
 
     def seconds(self, stamp: Stamp) -> float | None:
         """Yield a printed stamp as seconds UTC, before hosts are aligned."""
-        return _seconds(self, stamp)
+        return resolve(stamp, self.year or FALLBACK_YEAR, self.zone_s)
 
     def uncertainty_s(self, a: Event, b: Event) -> float:
         """Yield how far apart two events have to be before their order is known."""
@@ -71,24 +70,20 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
     for event in source.all_events():
         stamp = event.stamp or _stated(event)
-        time = _seconds(clocks, stamp) if stamp else None
+        time = clocks.seconds(stamp) if stamp else None
         if time is None:
-            time = _seconds(clocks, event.near) if event.near else None
+            time = clocks.seconds(event.near) if event.near else None
         event.time = time
         _set_onset(event)
 
 
 def _stated(event: Event) -> Stamp | None:
-    """Some messages hold their time in the text: `*** JOB 7 ON n1 CANCELLED AT 2026-02-07T03:16:57 ***`."""
+    """Yield the time that a message holds in its text: `*** JOB 7 ON n1 CANCELLED AT 2026-02-07T03:16:57 ***`."""
     text = event.fields.get("time")
     return _read_stated(text) if isinstance(text, str) else None
 
 
 _read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the same seconds
-
-
-def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
-    return resolve(stamp, clocks.year or FALLBACK_YEAR, clocks.zone_s)
 
 
 def _set_onset(event: Event) -> None:

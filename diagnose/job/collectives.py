@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -67,25 +66,16 @@ def collective_tables(job: Job) -> list[GroupTable]:
 def _tables(job: Job) -> list[GroupTable]:
     named = _named_groups(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
-    for event in job.telling("collective-timeout"):
-        if event.rank is None:
-            continue
-        pg, seq = event.fields.get("pg"), event.fields.get("seq")
-        group = str(pg) if pg is not None else named.get((event.rank, seq), "")
-        known = tables[group].get(event.rank)
-        if known is None or _is_earlier(event, known.event):
-            tables[group][event.rank] = _stuck(event, event.rank, group)
+    for event in (e for e in job.telling("collective-timeout") if e.rank is not None):
+        rank, pg, seq = event.rank or 0, event.fields.get("pg"), event.fields.get("seq")
+        group = str(pg) if pg is not None else named.get((rank, seq), "")
+        known = tables[group].setdefault(rank, _stuck(event, rank, group))
+        if known.event.source == event.source and (known.event.line or 0) > (event.line or 0):
+            tables[group][rank] = _stuck(event, rank, group)  # later ones follow from the first in its file
     for event in job.telling("collective-status"):
         _add_status(tables, event)
     tables_list = [GroupTable(g, dict(sorted(stuck.items()))) for g, stuck in tables.items() if stuck]
     return sorted(tables_list, key=lambda t: (-len(t.stuck), t.group))
-
-
-def _is_earlier(a: Event, b: Event) -> bool:
-    """Of several reports of a rank the first in its file: later ones follow from it."""
-    if a.source == b.source:
-        return (a.line or 0) < (b.line or 0)
-    return (a.onset or a.time or 0.0) < (b.onset or b.time or 0.0)
 
 
 def _stuck(event: Event, rank: int, group: str) -> Stuck:
@@ -151,14 +141,7 @@ Waits = dict[int, tuple[Event, Call]]
 
 def find_waits(job: Job, tells: str) -> Waits:
     """Yield for each rank what it says of the kind (a time-out, a lost peer) and the call that it was in."""
-    return job.once(_WAITS[tells])
-
-
-def _waits(job: Job, tells: str) -> Waits:
     return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
-
-
-_WAITS = {tells: partial(_waits, tells=tells) for tells in WAITS}  # asked once of a job
 
 
 def find_who_gave_up(job: Job) -> set[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
@@ -12,6 +13,7 @@ from .identity_table import Places
 
 MAX_PLACES = 8  # where else a message was seen; thousands of hosts may say the same
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
+MOST_ASKED = 256  # messages of one text that an event is compared with; 8,000 of one console took 30 s
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
@@ -39,7 +41,8 @@ class _Messages:
 
     def find(self, event: Event) -> _Message | None:
         """Yield a message that the event repeats: in another file, and of no other rank or host."""
-        return next((message for message in self._asked(event) if _repeats(event, message)), None)
+        asked = islice(self._asked(event), MOST_ASKED)
+        return next((message for message in asked if _repeats(event, message)), None)
 
     def add(self, message: _Message) -> None:
         """Take a message, or take it anew where its event has got a rank or a host."""
@@ -47,12 +50,12 @@ class _Messages:
         if message not in of_it[-1:]:
             of_it.append(message)
 
-    def _asked(self, event: Event) -> Iterable[_Message]:
+    def _asked(self, event: Event) -> Iterator[_Message]:
         if event.rank is None and event.host is None:
-            return [message for of_it in self._of.values() for message in of_it]
+            return chain.from_iterable(self._of.values())
         own = (_owner(event), ("host", event.host), ("host", None))
-        of_ranks = [] if event.rank is not None else [key for key in self._of if isinstance(key, int)]
-        return [message for key in dict.fromkeys((*own, *of_ranks)) for message in self._of.get(key, ())]
+        of_ranks = () if event.rank is not None else (key for key in self._of if isinstance(key, int))
+        return (message for key in chain(dict.fromkeys(own), of_ranks) for message in self._of.get(key, ()))
 
 
 def merge_copies(events: Sequence[Event], places: Places) -> list[Event]:
@@ -102,7 +105,7 @@ def _sources(event: Event) -> set[str]:
 
 def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
-    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
+    boxed = event.traceback is not None and event.traceback.form == "elastic_box"
     return boxed or ("error.json" in event.source and ERROR_FILE.search(event.source) is not None)
 
 

@@ -1,9 +1,9 @@
-"""`Coverage`: which part of what a rank printed is here. Silence counts only where a line would be here."""
+"""Coverage: which part of what a rank printed is here. Silence counts only where a line would be here."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,27 +20,13 @@ TORN_LINES = 3  # what may stand above the first whole frame: the source and mar
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What is here of all that a rank printed."""
-
-    streams: frozenset[str] = frozenset()  # `stdout`, `stderr`; empty where both go into one file, or nobody tells
-    missing: bool = False  # nothing is here
-
-    def holds(self, stream: str | None) -> bool:
-        """Whether a line printed on this stream would be here."""
-        return not self.missing and (stream is None or not self.streams or stream in self.streams)
-
-
-def of_rank(info: Process | None, places: Places, files: Container[str]) -> Coverage:
-    """Yield what is here of what a rank printed; errors go to the standard error, which may not be given."""
-    if info is None or not info.has_lines:
-        return Coverage(missing=True)
-    told = {name: places.by_source[name] for name in info.sources}
-    of_it = {n: p for n, p in told.items() if places.source_rank.get(n) == info.rank or p.local_rank is not None}
-    streams = {path.stream for path in of_it.values()}
+def holds(process: Process, stream: str | None, places: Places, files: Container[str]) -> bool:
+    """Whether a line of its own that a rank printed on a stream would be here; the standard error may not be given."""
+    told = {name: places.by_source[name] for name in process.sources}
+    of_it = {n: p for n, p in told.items() if places.source_rank.get(n) == process.rank or p.local_rank is not None}
+    streams = {path.stream for path in of_it.values()}  # None where both go into one file, or nobody tells
     streams |= {s for s in ("stdout", "stderr") for n, p in of_it.items() if p.stream and _on(s, n, p.stream) in files}
-    return Coverage(frozenset() if None in streams else frozenset(s for s in streams if s))
+    return stream is None or not streams or None in streams or stream in streams
 
 
 def _on(stream: str, name: str, other: str) -> str:
@@ -89,13 +75,10 @@ def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
     return any(_breaks_off(s) for s in sources)
 
 
-def is_cut(sources: Iterable[SourceEvents]) -> bool:
+def is_cut(sources: Sequence[SourceEvents]) -> bool:
     """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
-    return any(_breaks_off(s) or _is_torn(s) for s in sources)
-
-
-def _is_torn(source: SourceEvents) -> bool:
-    return any(tb.form == "headless" and tb.line <= TORN_LINES for tb in source.tracebacks)
+    torn = (tb for s in sources for tb in s.tracebacks if tb.form == "headless" and tb.line <= TORN_LINES)
+    return any(torn) or breaks_off_in_a_traceback(sources)
 
 
 def _breaks_off(source: SourceEvents) -> bool:

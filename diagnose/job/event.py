@@ -8,25 +8,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice, takewhile
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..catalogue.rule import Role, Rule
-from ..lines.prefix import Line, Prefix, read_lines
+from ..lines.prefix import MAX_SPEAKERS, Line, Prefix, read_lines
 from ..lines.record import record
+from ..lines.timestamp import Stamp
 from ..scan.kept import Hit
 from ..scan.scan import SourceScan
 from ..traces.traceback import Traceback
 
 if TYPE_CHECKING:
-    from ..lines.timestamp import Stamp
     from ..traces.stack_forms import StackDump
 
 FAILING = ("cause", "symptom")  # roles
+T = TypeVar("T")
 MAX_CHARS = 8192  # of one line
+MAX_KNOWN = 4096  # values that are looked up to be shared
 MOST_SHOWN = 6  # exhibits of one finding
-BLANK_LINES = 3  # at the end of a file, fewer than so many
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
 
@@ -49,7 +50,47 @@ class Speaker(NamedTuple):
         return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
 
 
+_printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
+
+
+class Same:
+    """Yields, for a value, the equal one that was met before, if that is not long ago."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+        self._speakers: dict[tuple[Any, ...], Speaker] = {}
+
+    def speaker(self, prefix: Prefix) -> Speaker:
+        """Yield who speaks with this prefix."""
+        named = named_in(prefix)
+        speaker = self._speakers.get(named)
+        return self._met(named) if speaker is None else speaker
+
+    def speakers(self, prefixes: Iterable[Prefix]) -> Iterator[Speaker]:
+        """Yield who speaks with these prefixes, each once, in order."""
+        for named in dict.fromkeys(map(named_in, prefixes)):
+            yield self._speakers.get(named) or self._met(named)
+
+    def _met(self, named: tuple[Any, ...]) -> Speaker:
+        if len(self._speakers) >= MAX_SPEAKERS:
+            self._speakers.clear()
+        speaker = Speaker.of(named)
+        self._speakers[speaker] = speaker  # which is the same key as the plain tuple, and held once
+        return speaker
+
+    def __call__(self, value: T) -> T:
+        return self._known_as(value, value)
+
+    def stamp(self, value: Stamp) -> Stamp:
+        """Yield the equal stamp; told by its fields as a tuple, which is compared in a third of the time."""
+        return self._known_as(_printed(value), value)
+
+    def _known_as(self, key: Any, value: T) -> T:
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        known: T = self._known.setdefault(key, value)
+        return known
 
 
 @dataclass(slots=True, eq=False)
@@ -146,7 +187,6 @@ class SourceEvents:
     tracebacks: tuple[Traceback, ...]
     stacks: tuple[StackDump, ...]
     progress: tuple[tuple[Event, Event], ...]  # each speaker's first and last sign of life, until a job is built of them
-    last_words: str  # of the last line with any, where it is one of the very last ones
     last_sign_line: int | None  # of the last one of all
     capped: tuple[str, ...]  # rules with more hits than are kept
     scan: SourceScan
@@ -179,11 +219,6 @@ class SourceEvents:
         """Yield the kept lines in order, read anew: all of them, or those of these numbers."""
         return kept_lines(self.scan, numbers)
 
-    def lines_at(self, number: int) -> list[Line]:
-        """Yield the pieces of one kept line, read anew."""
-        text = self.scan.opened().windows.at(number)
-        return read_lines(number, text) if text is not None else []
-
     def head(self) -> list[Line]:
         """Yield the first lines of the source, read anew."""
         scan = self.scan.opened()
@@ -200,13 +235,6 @@ def words_of(line: Line, text: str | None = None) -> Words:
     if text is None and len(line.raw) <= MAX_CHARS:
         return line.raw, line.prefix.end
     return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
-
-
-def last_words(scan: SourceScan, lines: Sequence[Line]) -> str:
-    """Yield the last line with words, where only a few blank lines stand below it."""
-    last = scan.lines + (not scan.ends_line)
-    end = [x for x in takewhile(lambda x: x.number > last - BLANK_LINES, reversed(lines)) if x.message.strip()]
-    return next((x.raw.rstrip()[:MAX_CHARS] for x in reversed(end) if x.number == end[0].number), "")
 
 
 def sign_words(scan: SourceScan, order: int) -> Words:

@@ -6,7 +6,10 @@ What a single hit tells is read by `source_reading`; who and when in the whole j
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from functools import lru_cache
 from itertools import repeat
 from operator import attrgetter, contains
 from typing import TYPE_CHECKING
@@ -14,13 +17,13 @@ from typing import TYPE_CHECKING
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Line, speaker_key, speaker_keys
+from ..lines.prefix import Line, speaker_keys
+from ..lines.timestamp import Stamp
 from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, kept_lines, last_words
-from .event_stamps import Same, note_stamps, stamps_of, years_of
+from .event import Event, Same, SourceEvents, kept_lines
 from .hit_reading import LAST_RESORT, SourceReading
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ MAX_REPORT_LINES = 400  # the terminal's longest have 150
 HEADING = lazy(r"(?:^|\s)(?:FAILED|HUNG|RECOVERED|UNFINISHED) {2}\S")
 CLOSING = lazy(r"(?:^|\s)Inputs read: [\d,]{1,12} \([\d.]{1,8} \w{1,2}\); events: [\d,]{1,12}\.")
 _raw = attrgetter("raw")
+Stamps = list[tuple[int, Stamp]]  # by line number, in order
+DAY_S = 86_400
 
 
 class EventReader:
@@ -64,24 +69,23 @@ class EventReader:
         events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
         for order, event in enumerate(events):
             event.order = order
-        stamps = stamps_of(lines)
+        stamps = _stamps_of(lines)
         signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
             scan.name,
             scan.kind,
             events,
             tuple(self._same.speakers(x.prefix for x in lines)),
-            self._same(years_of(stamps)),
+            self._same(_years_of(stamps)),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
             signs,
-            last_words(scan, lines),
             max((last.line or 0 for _, last in signs), default=None),
             capped,
             stored,
         )
-        note_stamps(source, stamps, self._same)
+        _note_stamps(source, stamps, self._same)
         return source
 
 
@@ -113,20 +117,15 @@ def lines_without_reports(scan: SourceScan) -> list[Line]:
     lines = kept_lines(scan)
     if not scan.holds(REPORT):
         return lines
-    spans: list[tuple[int, int, str]] = []
-    opened: Line | None = None
+    spans: list[tuple[int, int]] = []
+    opened = 0
     for line in lines:
         if HEADING.search(line.raw):
-            opened = line
+            opened = line.number
         elif opened and CLOSING.search(line.raw):
-            if line.number - opened.number <= MAX_REPORT_LINES:
-                spans.append((opened.number, line.number, speaker_key(opened.prefix)))
-            opened = None
-    return [x for x in lines if not any(a <= x.number <= b and _is_by(who, x) for a, b, who in spans)]
-
-
-def _is_by(who: str, line: Line) -> bool:
-    return not who or speaker_key(line.prefix) in ("", who)
+            spans += [(opened, line.number)] if line.number - opened <= MAX_REPORT_LINES else []
+            opened = 0
+    return [x for x in lines if not any(a <= x.number <= b for a, b in spans)]
 
 
 def is_narrow(event: Event) -> bool:
@@ -150,51 +149,40 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
         if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
             continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, place), event)
-    ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
-    return tuple(_whole(_without_new_names(ordered)))
+    return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))
 
 
-def _without_new_names(events: Sequence[Event]) -> list[Event]:
-    """Take a catch-all for no reason of its own where it is about what was raised from an exception that a rule knows.
+def _stamps_of(lines: Sequence[Line]) -> Stamps:
+    """Yield the stamps that the lines print."""
+    return [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
 
-    `except requests.exceptions.ConnectionError as e: raise RuntimeError(f"Error loading module: {e}")`
+
+def _years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
+    """Yield the years that stamps print, and how often."""
+    years: dict[int, int] = {}
+    for _, stamp in stamps:
+        if stamp.has_year:
+            year = _year_of(stamp.seconds // DAY_S)
+            years[year] = years.get(year, 0) + 1
+    return tuple(years.items())
+
+
+@lru_cache(1024)
+def _year_of(day: float) -> int:
+    return datetime.fromtimestamp(day * DAY_S, timezone.utc).year
+
+
+def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
+    """Give each event the stamp of the nearest line above that has one; above all of them, of the first.
+
+    Thousands of files tell of the same moments, so what is equal is held once.
     """
-    known: dict[int, list[Event]] = {}
-    for event in events:
-        if event.traceback and event.role == "symptom" and not event.rule.generic:
-            known.setdefault(id(event.traceback), []).append(event)
-    for event in events if known else ():
-        if event.traceback and event.rule.generic and event.role == "cause":
-            first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
-            is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised
-            if (first.line or 0) < (event.line or 0) and not is_inside:
-                event.role = "symptom"
-    return list(events)
-
-
-def _depth(event: Event) -> int:
-    """How deep in the message of another exception the event's own was printed."""
-    links = event.traceback.links if event.traceback else ()
-    return next((link.depth for link in links if link.exception_line == event.line), 0)
-
-
-def _whole(events: list[Event]) -> Iterator[Event]:
-    """Yield the events, in order, without the rest of a block that was read from its first line already.
-
-    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
-    """
-    last: dict[str | None, Event] = {}  # by what they tell
-    for event in events:
-        if event.rule.match == "block":
-            block = last.get(event.rule.tells)
-            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
-                continue
-            last[event.rule.tells] = event
-        yield event
-
-
-def _is_part(event: Event, block: Event) -> bool:
-    """Whether the event says less than the block in which it begins, and nothing else."""
-    told = {name: value for name, value in event.fields.items() if value is not None}
-    same = all(block.fields.get(name) == value for name, value in told.items())
-    return same and len(told) < sum(value is not None for value in block.fields.values())
+    numbers = [number for number, _ in stamps]
+    held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
+    for event in source.all_events():
+        above, stamp = bisect_right(numbers, event.line or 0), event.stamp
+        event.near_is_below = above == 0
+        if stamp is not None:
+            event.stamp = held.get(id(stamp)) or same.stamp(stamp)
+        if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
+            event.near = held[id(stamps[max(above - 1, 0)][1])]

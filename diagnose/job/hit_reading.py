@@ -10,7 +10,6 @@ from dataclasses import InitVar, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..catalogue.firing import with_table
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
@@ -29,8 +28,7 @@ from ..traces.quotation import (
 )
 from ..traces.traceback import Traceback, innermost, record_above
 from ..traces.traceback_lines import told_frames
-from .event import Event, sign_line, words_of
-from .event_stamps import Same
+from .event import Event, Same, sign_line, words_of
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
@@ -101,9 +99,8 @@ class SourceReading:
             return
         text = exception_text(inner.exception, inner.message)
         quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
-        is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
         for rule in (r for r in rules if self._has_frame(r, tb)):
-            for said in (text,) if rule.cause == LAST_RESORT and not is_label else (*reversed(quoted), text):
+            for said in (text,) if rule.cause == LAST_RESORT else (*reversed(quoted), text):
                 match = self.matcher.first_form(rule, said)
                 if match is not None:
                     line = self._line_of(inner.exception_line, inner.exception)
@@ -215,8 +212,7 @@ class SourceReading:
     def _event(
         self, rule: Rule, fields: dict[str, Any], line: Line, end: int, tb: Traceback | None, text: str | None = None
     ) -> Event:
-        if rule.table is not None:
-            fields = with_table(self.catalogue, rule, fields)
+        fields = self.catalogue.with_row(rule, fields)
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
         number, _, prefix = line

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..lines.record import record
 from .clock import Clocks
-from .coverage import RankLines, of_rank
+from .coverage import RankLines, holds
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 from .placement import JobApart
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CERTIFICATES", "Job", "JobContext", "RankInfo"]
 
-J = TypeVar("J")
 T = TypeVar("T")
 RankInfo = Process  # as the rooms above call it
 
@@ -44,53 +46,6 @@ class JobContext:
 
 
 @dataclass(slots=True)
-class Index:
-    """Events by what they tell, errors that count, and what follows: dozens of questions ask, some of them per rank."""
-
-    _told: dict[str, list[tuple[int, Event]]] = field(default_factory=dict)  # by what is told: with places in order
-    _failing: list[Event] | None = None
-    _answers: dict[Callable[..., Any], Any] = field(default_factory=dict)
-    _of: tuple[int, ...] = ()  # how many events, and of each kind set aside, there were then
-
-    def forget(self) -> None:
-        """Look anew when asked next: events have got other roles."""
-        self._of = ()
-
-    def failing(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> list[Event]:
-        """Yield the errors less those set aside, in order, in a list of the caller's own."""
-        self._sort(events, earlier, survived)
-        if self._failing is None:
-            dropped = {*earlier, *survived}
-            self._failing = [e for e in events if e.role in FAILING and e not in dropped]
-        return self._failing[:]
-
-    def telling(self, events: Sequence[Event], *aside: Sequence[Event], tells: Sequence[str]) -> list[Event]:
-        """Yield the events that tell one of these things, less earlier ones, in order, in a list of the caller's own."""
-        self._sort(events, *aside)
-        told = [self._told[name] for name in dict.fromkeys(tells) if name in self._told]
-        found = told[0] if len(told) == 1 else sorted((x for pairs in told for x in pairs), key=lambda pair: pair[0])
-        return [event for _, event in found]
-
-    def once(self, events: Sequence[Event], *aside: Sequence[Event], question: Callable[[J], T], job: J) -> T:
-        """Yield what a question answers of the job; it is asked once as long as the events stay the same."""
-        self._sort(events, *aside)
-        if question not in self._answers:
-            self._answers[question] = question(job)
-        answer: T = self._answers[question]
-        return answer
-
-    def _sort(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> None:
-        of = (len(events), len(earlier), len(survived))
-        if self._of == of:
-            return
-        dropped = set(earlier)
-        self._told, self._failing, self._answers, self._of = {}, None, {}, of
-        for number, event in enumerate(events):
-            if event.rule.tells is not None and event not in dropped:
-                self._told.setdefault(event.rule.tells, []).append((number, event))
-
-
-@dataclass(slots=True)
 class Job:
     """Everything the logs say about one job, placed in ranks and time."""
 
@@ -109,19 +64,12 @@ class Job:
     was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
-    index: Index = field(default_factory=Index)
-    _recorded: list[GroupReport] | None = None
     _rank_lines: RankLines = field(default_factory=RankLines)
+    _answers: dict[Callable[..., Any], Any] = field(default_factory=dict)  # dozens of questions ask, some of them per rank
 
     def recorded(self) -> list[GroupReport]:
-        """Yield what the flight recorders show per process group; compared when first asked for."""
-        if not self.dumps:
-            return []
-        if self._recorded is None:
-            from ..recorder.comparison import compare
-
-            self._recorded = compare(self.dumps, self.world_size)
-        return self._recorded
+        """Yield what the flight recorders show per process group."""
+        return self.once(_recorded) if self.dumps else []
 
     @property
     def world_size(self) -> int | None:
@@ -130,15 +78,25 @@ class Job:
 
     def failures(self) -> list[Event]:
         """Yield the errors that count: of the last attempt, not survived."""
-        return self.index.failing(self.events, self.earlier, self.survived)
+        return self.once(_failing)[:]
 
     def telling(self, *tells: str) -> list[Event]:
-        """Yield the events of the last attempt that tell one of these things."""
-        return self.index.telling(self.events, self.earlier, self.survived, tells=tells)
+        """Yield the events of the last attempt that tell one of these things, in order."""
+        told = self.once(_by_what_is_told)
+        found = [told[name] for name in dict.fromkeys(tells) if name in told]
+        return [e for _, e in (found[0] if len(found) == 1 else sorted(chain.from_iterable(found), key=itemgetter(0)))]
 
     def once(self, question: Callable[[Job], T]) -> T:
-        """Yield what a question answers of this job; it is asked once for all that want to know."""
-        return self.index.once(self.events, self.earlier, self.survived, question=question, job=self)
+        """Yield what a question answers of this job; it is asked once for all, as long as the events stay the same."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        answer: T = self._answers[question]
+        return answer
+
+    def set_aside(self, earlier: list[Event], survived: list[Event]) -> None:
+        """Take note of what was said of lives before the last one, and of what the job outlived."""
+        self.earlier, self.survived = earlier, survived
+        self._answers.clear()
 
     def revise(self, changes: Mapping[Event, Sequence[Event]]) -> None:
         """Put other events in the place of some: the same in other roles, none, or more than one."""
@@ -149,7 +107,7 @@ class Job:
         for source in {e.source for e in changes}:
             of_it = next(s for s in self.sources if s.name == source)
             of_it.change(tuple(new for event in of_it.events for new in changes.get(event, (event,))))
-        self.index.forget()
+        self._answers.clear()
 
     def is_heard(self, rank: int | None) -> bool:
         """Whether there is any line of its own; of a rank without a log nobody knows what it printed."""
@@ -159,7 +117,7 @@ class Job:
     def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
         """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
         info = self.ranks.get(rank) if rank is not None else None
-        return info is None or not info.has_lines or of_rank(info, self.places, self.files).holds(stream)
+        return info is None or not info.has_lines or holds(info, stream, self.places, self.files)
 
     def lines_of(self, rank: int) -> list[tuple[str, Line]]:
         """Yield the last lines that the rank printed, of those that are kept, each with its source, in order."""
@@ -168,3 +126,23 @@ class Job:
     def last_line_of(self, rank: int) -> tuple[str, Line] | None:
         """Yield the last line with words that the rank printed, with its source."""
         return next(((source, x) for source, x in reversed(self.lines_of(rank)) if x.message.strip()), None)
+
+
+def _recorded(job: Job) -> list[GroupReport]:
+    from ..recorder.comparison import compare
+
+    return compare(job.dumps, job.world_size)
+
+
+def _failing(job: Job) -> list[Event]:
+    aside = {*job.earlier, *job.survived}
+    return [e for e in job.events if e.role in FAILING and e not in aside]
+
+
+def _by_what_is_told(job: Job) -> dict[str | None, list[tuple[int, Event]]]:
+    """Each with its place in the order of all."""
+    earlier, told = set(job.earlier), defaultdict[str | None, list[tuple[int, Event]]](list)
+    for number, event in enumerate(job.events):
+        if event not in earlier:
+            told[event.rule.tells].append((number, event))
+    return told

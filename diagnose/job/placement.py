@@ -244,23 +244,18 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
 def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     """Learn whether Slurm's tasks are ranks, and of those that ended their hosts: `srun: error: node7: tasks 8-15: …`.
 
-    They are not where a task bears another rank, where ranks are many more, or where an agent starts one process for each
-    GPU: then the tasks are the agents, one a node. One a node is all that may be known of them; then they count for nobody.
+    They are not where a task bears another rank, or where an agent starts one process for each GPU: then the tasks are the
+    agents, one a node. One a node is all that may be known of them; then they count for nobody.
     """
     paths = {name: path.task for name, path in places.by_source.items() if path.task is not None}
     both = [(p.task, p.rank) for s in sources for p in s.speakers if p.task is not None and p.rank is not None]
     both += [(task, places.source_rank[name]) for name, task in paths.items() if name in places.source_rank]
-    tasks = {*paths.values(), *(p.task for s in sources for p in s.speakers if p.task is not None)}
     told = [e for s in sources for e in s.telling("exit", "signal-sent")]
     has_agent = any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
     matched = any(task == rank > 0 for task, rank in both)
-    world = (places.world_size or 0) if places.is_world_stated else 0
-    are_few = bool(tasks) and len(tasks) * 2 <= world and max(tasks) * 2 < world and not matched
     named = [e.fields for e in told if e.fields.get("host") and isinstance(e.fields.get("ranks"), list)]
-    is_one_each = len({f["host"] for f in named}) > 2 and all(len(f["ranks"]) == 1 for f in named) and not (world or both)
-    too_many = places.stated_size is not None and max(tasks, default=-1) >= places.stated_size
-    are_agents = are_few or too_many or has_agent or is_one_each
-    places.tasks_are_ranks = all(task == rank for task, rank in both) and not are_agents
+    is_one_each = len({f["host"] for f in named}) > 2 and all(len(f["ranks"]) == 1 for f in named) and not both
+    places.tasks_are_ranks = all(task == rank for task, rank in both) and not (has_agent or is_one_each)
     if not places.tasks_are_ranks:
         return
     if matched:  # `job-77_12.out` of a rank whose words nobody knows
@@ -282,10 +277,6 @@ def _learn_blocks(places: Places) -> None:
     fits = is_apart and all(rank % max(size, 1) == local for rank, local in places.local_of.items())
     if len(hosts) < 2 or not size or size * len(hosts) != world or not places.is_world_stated or not fits:
         return
-    block_of = {host: block for block, host in blocks}
-    empty, left = set(hosts) - set(block_of), set(range(len(hosts))) - set(block_of.values())
-    if len(empty) == 1 and len(left) == 1:
-        block_of[empty.pop()] = left.pop()
-    for host, block in block_of.items():
+    for block, host in blocks:
         for local in range(size):
             places.remember(block * size + local, host, local)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from functools import lru_cache
 from itertools import chain
 
 from .event import FAILING, Event, SourceEvents
@@ -59,21 +57,6 @@ def is_sigkill(event: Event) -> bool:
     return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
 
 
-def ended_at(end: Event) -> float | None:
-    """Yield when a process ended: as a summary states it, which is not when the summary was printed."""
-    stated = _read_end(str(end.fields.get("time")))
-    return end.time if stated is None else stated
-
-
-@lru_cache(4096)
-def _read_end(text: str) -> float | None:
-    """The same, remembered: thousands of ranks end within the same seconds."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return None
-
-
 @dataclass(slots=True)
 class Process:
     """What is known of one rank."""
@@ -108,11 +91,6 @@ class Process:
         return last[0] if last and last[0].rule.tells == "activity" else None
 
     @property
-    def born(self) -> Event | None:
-        """Where it says last who it is, as a process does once when it starts."""
-        return next((e for e in reversed(self.events) if e.rule.tells == "identity"), None)
-
-    @property
     def death(self) -> Event | None:
         """The witness that tells most of how it ended: an end of its own before one that its launcher brought about."""
         ends = [e for e in self.events if e.rule.tells in CERTIFICATES and e.role in FAILING]
@@ -131,27 +109,21 @@ class Process:
 def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: Places) -> dict[int, Process]:
     """Yield what is known of each rank that anything tells of, in order of ranks."""
     signs = [e for s in sources for pair in s.progress for e in pair if e.rank is not None]
-    speaking = [*(p.rank for s in sources for p in s.speakers if p.rank is not None), *places.source_rank.values()]
+    speaking = {*(p.rank for s in sources for p in s.speakers if p.rank is not None), *places.source_rank.values()}
     known = {*places.host_of, *places.local_of, *places.pid_of, *speaking}
     known.update(e.rank for e in chain(events, signs) if e.rank is not None)
     found = {rank: Process(rank) for rank in sorted(known)}
     for event in (e for e in events if e.rank is not None):
-        _note(found[event.rank or 0], event)
+        process = found[event.rank or 0]
+        process.events.append(event)
+        process.finished = event if event.rule.tells == "finished" else process.finished
     for process in found.values():
         process.sources = tuple(dict.fromkeys(e.source for e in process.events))  # all files may tell of rank 0
     for sign in signs:
         _note_sign(found[sign.rank or 0], sign)
-    for rank in speaking:
-        found[rank].has_lines = True
     for process in found.values():
-        _place(process, places)
+        _place(process, places, speaking)
     return found
-
-
-def _note(process: Process, event: Event) -> None:
-    process.events.append(event)
-    if event.rule.tells == "finished":
-        process.finished = event
 
 
 def _note_sign(process: Process, sign: Event) -> None:
@@ -167,15 +139,10 @@ def _key(sign: Event) -> tuple[int, float, int]:
     return (sign.attempt, sign.time or 0.0, sign.line or 0)
 
 
-def _place(process: Process, places: Places) -> None:
+def _place(process: Process, places: Places, speaking: Container[int]) -> None:
     rank, events = process.rank, process.events
     own = any(e.rule.tells not in CERTIFICATES for e in events)
-    process.has_lines = process.has_lines or process.last_sign is not None or own
+    process.has_lines = rank in speaking or process.last_sign is not None or own
     process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
     process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
     process.device = places.device_of.get(rank)
-
-
-def last_signs(sources: Iterable[SourceEvents]) -> Iterator[Event]:
-    """Yield the last sign of life of each speaker of each file."""
-    return (last for s in sources for _, last in s.progress)

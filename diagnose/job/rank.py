@@ -8,43 +8,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
 from .copies import is_repetition
-from .event import Event, SourceEvents, Speaker
+from .event import Event, SourceEvents
 from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
-WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # `2m          Normal    Preempted          pod/sft-worker-1    Preempted by pod 5f3e1c77 on node gpu-node-5`
 EVENTS_ROW = lazy(
     r"\S{1,20}(?: \(x\d{1,6} over \S{1,12}\))? {1,20}(?:Normal|Warning) {1,20}\w{1,60} {1,60}pods?/([\w.-]{1,253}) "
 )
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
-# Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
-GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
-OF_SOMEBODY = ("identity", "exit", "killed", "signal-sent")  # what tells of a process, its own or another
-WHOSE = frozenset(("rank", "local_rank", "pid", "host", "pci"))  # fields by which a line may tell of whom it is
 # Of hardware the address tells whose GPU broke: when a link goes down, the driver ends what each peer's process runs on
 # that GPU, and names the peer's process. Of what a program did it is the process that tells.
 OF_PROGRAMS = "gpu.illegal-access"
 NOTHING_KNOWN = PathIdentity()
-BOX_LINES = 5  # at most, from the first line of a summary's entry to the traceback in it
 
 
 def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """Place every event; what a speaker whose rank is known says of nobody is placed as the last such line of its was."""
+    """Place every event."""
     for source in sources:
-        placed: dict[Speaker, Event] = {}
         for event in source.all_events():
-            is_plain = event.speaker.rank is not None and _tells_of_nobody(event)
-            like = placed.get(event.speaker) if is_plain else None
-            if like is None:
-                place_event(places, event)
-                if is_plain:
-                    placed[event.speaker] = event
-            else:
-                event.rank, event.rank_from, event.local_rank = like.rank, like.rank_from, like.local_rank
-                event.host, event.host_from, event.pid = like.host, like.host_from, like.pid
+            place_event(places, event)
         _place_boxed(source)
-    _place_kills(places, sources)
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -70,13 +54,6 @@ def place_event(places: Places, event: Event) -> None:
             break
 
 
-def _tells_of_nobody(event: Event) -> bool:
-    """Whether nothing but who says it, and where, tells of whom it is."""
-    if event.traceback is not None or event.rule.tells in OF_SOMEBODY or not WHOSE.isdisjoint(event.fields):
-        return False
-    return event.rule.tells == "progress" or "pod" not in event.raw
-
-
 def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str | None:
     """The host of the process: Ray says by its address on which node a worker is whose words the driver's console shows."""
     speaker = event.speaker
@@ -93,15 +70,6 @@ def _pod_of_row(places: Places, event: Event) -> str | None:
     return places.host(match[1]) if match else None
 
 
-def _place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
-    hosts = set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen
-    for event in (e for s in sources for e in s.telling("killed") if e.host is None):
-        named = hosts.intersection(WORDS.findall(event.raw))
-        if len(named) == 1:
-            event.host, event.host_from = named.pop(), "the message"
-
-
 def _place_boxed(source: SourceEvents) -> None:
     """Give what torchrun's summary repeats of an exception the rank of the entry that it stands in."""
     boxed = [e for e in source.events if e.rank is None and e.traceback is not None and is_repetition(e)]
@@ -111,7 +79,7 @@ def _place_boxed(source: SourceEvents) -> None:
     for event in boxed:
         begin = event.traceback.line if event.traceback is not None else 0
         at = bisect_left(lines, begin) - 1
-        if at >= 0 and begin - lines[at] <= BOX_LINES:
+        if at >= 0:
             event.rank, event.rank_from = entries[at].rank, "the entry of torchrun's summary"
             event.local_rank, event.pid = entries[at].local_rank, entries[at].pid
             event.host = event.host if entries[at].host in HERE else entries[at].host or event.host
@@ -221,11 +189,9 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         yield "the GPU's PCI address", _at_pci(places, host, pci)
     elif event.speaker.task is not None or event.speaker.actor is not None or _remote_pid(event) is not None:
         return
-    if event.traceback is not None:
-        is_unsigned = bool(places.signed) and event.source not in places.signed
-        if is_unsigned or len(set(GPUS.findall(event.traceback.message))) > 1:
-            return
+    if event.traceback is not None and places.signed and event.source not in places.signed:
+        return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        is_counted = pci is not None and places.is_one_node and places.has_processes  # a process may see some GPUs only
+        is_counted = pci is not None and places.is_one_node  # a process may see some GPUs only
         yield "the GPU index on the only node", device if is_counted else None

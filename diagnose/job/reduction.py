@@ -10,7 +10,6 @@ from .attempt import decisive_attempt, number_attempts, number_by_time
 from .clock import set_clocks
 from .copies import merge_copies
 from .event import SourceEvents, events_in_order, settled
-from .event_stamps import share_fields
 from .identity_table import HERE, Places
 from .job import Job, JobContext
 from .placement import place, set_jobs_apart
@@ -19,8 +18,6 @@ from .survival import set_aside
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
-
-READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
 
 
 def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
@@ -44,8 +41,7 @@ def build_job(
     alone = {s.name: identity_from_path(s.name) for s in sources}
     sources, others = set_jobs_apart(sources, alone)
     places = place(sources, context.world_size, rank_from, alone)
-    del alone  # with thousands of files it weighs, as do the fields of signs of life, each with its rank
-    share_fields(sources, READ_BY_PLACEMENT)
+    del alone  # with thousands of files it weighs
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)

@@ -13,7 +13,7 @@ from .job import Job
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
-    from ..traces.stack_tree import StackGroup, StackTree, Standing
+    from ..traces.stack_tree import StackGroup, StackTree
 
 
 class Placed(NamedTuple):
@@ -42,14 +42,6 @@ def _processes(dump: StackDump) -> list[StackDump]:
     if dump.pid is not None or len({t.thread_id for t in mains}) < 2:
         return [dump]
     return [replace(dump, threads=(main,)) for main in mains]
-
-
-def standing_of(placed: Placed) -> Standing | None:
-    """Yield where its main thread stands, if there is one."""
-    from ..traces.stack_tree import classify, main_thread
-
-    main = main_thread(placed.dump)
-    return classify(main.frames) if main else None
 
 
 def stack_tree(job: Job) -> StackTree | None:

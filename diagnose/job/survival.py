@@ -6,29 +6,23 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
-from .clock import ANOTHER_ZONE_S
+from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources
 from .event import FAILING, Event, SourceEvents
-from .identity_table import OF_ITSELF, is_same_host
 from .job import Job
-from .process import is_sigkill, is_terminated, last_signs
+from .process import is_terminated
 
-CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
-KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
@@ -37,12 +31,14 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    lives, outlived = _Earlier(job), _Outlived(job)
-    for event in job.events:
-        if lives.holds(event):
-            job.earlier.append(event)
-        elif event.role in FAILING and outlived.holds(event):
-            job.survived.append(event)
+    numbered, began_s, outlived = numbered_sources(job), _began(job), _Outlived(job)
+    earlier = [
+        e for e in job.events
+        if (e.attempt != job.attempt and is_numbered(numbered, e))
+        or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
+    ]  # fmt: skip
+    before = set(earlier)
+    job.set_aside(earlier, [e for e in job.events if e.role in FAILING and e not in before and outlived.holds(e)])
 
 
 def may_be_of_a_job(event: Event) -> bool:
@@ -51,68 +47,23 @@ def may_be_of_a_job(event: Event) -> bool:
     return not isinstance(name, str) or OF_JOBS.search(name) is not None
 
 
-class _Earlier:
-    """What was said of lives before the last one, of jobs before this one, and of others' processes."""
+def _began(job: Job) -> float | None:
+    """When the first process of the job said anything with a clock of its own."""
+    own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
+    return min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._numbered = numbered_sources(job)
-        self._until = restarted_until(job, self._numbered)
-        own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
-        signs = (e for s in job.sources for e in s.all_events() if e.stamp is not None and e.attempt == job.attempt)
-        own_signs = sorted((e for e in signs if e.rule.tells in OF_ITSELF), key=lambda e: e.line or 0)
-        self._reached = {e.source: e.line or 0 for e in own_signs}
-        first: dict[tuple[str, str], int] = {}  # who introduces itself a second time in its own file was started anew
-        for birth in (e for e in job.telling("identity") if job.places.source_rank.get(e.source) is not None):
-            line = birth.line or 0
-            if line > first.setdefault((birth.source, birth.rule.id), line):
-                self._reached[birth.source] = max(self._reached.get(birth.source, 0), line)
-        self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
-        stamped = (e for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
-        self._last = max(stamped, key=lambda e: e.time or 0.0, default=None)
 
-    def holds(self, event: Event) -> bool:
-        if event.attempt != self._job.attempt and (is_numbered(self._numbered, event) or self._is_of_a_life_before(event)):
-            return True
-        until = self._until.get((event.source, event.host), self._until.get((event.source, None), 0))
-        return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
-
-    def _is_of_a_life_before(self, event: Event) -> bool:
-        """Whether a process of the last attempt speaks below it in its file, and no clock says that it is of that one."""
-        return event.attempt < self._job.attempt and (event.end_line or 0) < self._reached.get(event.source, 0)
-
-    def _is_missed(self, kill: Event) -> bool:
-        """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""
-        ranks = self._job.ranks.values()
-        own = [i for i in ranks if kill.host is None or i.host is None or is_same_host(i.host, kill.host)]
-        is_whole = len(ranks) >= (self._job.world_size or 1)
-        died = any(e.cause in KILLED or is_sigkill(e) for i in own for e in i.failures())
-        return died or not own or not is_whole or not all(i.finished or i.failed_in_words() for i in own)
-
-    def _is_outside(self, event: Event) -> bool:
-        """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
-        if event.role not in (*FAILING, "confirmation"):
-            return False
-        stamp = event.stamp
-        if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S and self._job.ranks:
-            return True
-        if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
-            return True
-        return self._is_long_ago(event)
-
-    def _is_long_ago(self, event: Event) -> bool:
-        """Whether ranks took steps long after it, by one clock or two that are aligned, or it was days before the job."""
-        if event.time is None or not event.has_own_time:
-            return False
-        has_date = event.stamp is None or event.stamp.has_date
-        if self._began_s is not None and has_date and event.time < self._began_s - AGO_S:
-            return True
-        last, known = self._last, self._job.clocks.spread_s
-        if last is not None and last.source == event.source and (last.line or 0) < (event.line or 0):
-            return False  # in one file its lines decide, whatever a scheduler's clock says
-        if last is None or (last.time or 0.0) <= event.time + max(HISTORY_S, known.get(event.host or "", HISTORY_S)):
-            return False
-        return not _differ(last.host, event.host) or (last.host in known and event.host in known)
+def _is_outside(job: Job, event: Event, began_s: float | None) -> bool:
+    """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
+    stamp = event.stamp
+    if event.role not in (*FAILING, "confirmation"):
+        return False
+    if job.ranks and stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S:
+        return True
+    if job.ranks and event.rule.tells == "killed" and not may_be_of_a_job(event):
+        return True
+    is_dated = event.time is not None and event.has_own_time and (stamp is None or stamp.has_date)
+    return is_dated and began_s is not None and (event.time or 0.0) < began_s - AGO_S
 
 
 @dataclass(slots=True)
@@ -123,24 +74,18 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
-    is_several: bool  # more than one step of somebody
-    all_last: int  # the line to which each rank of the job has gone on; 0 where not all of them step here
     still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
-    def of(cls, source: SourceEvents, ranks: int) -> _Stream | None:
+    def of(cls, source: SourceEvents) -> _Stream | None:
         """Yield it; None for a source without signs of life."""
         if not source.progress:
             return None
         signs = [sign for pair in source.progress for sign in pair]
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
-        is_several = any(first.line != last.line for first, last in source.progress)
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        by_rank = {last.rank: last.line or 0 for _, last in source.progress if last.rank is not None}
-        all_last = min(by_rank.values()) if len(by_rank) >= max(ranks, 2) else 0
-        still = BUFFERED_LINES * len(source.progress)
-        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several, all_last, still)
+        return cls(min(lines), max(lines), max(times, default=None), is_training, BUFFERED_LINES * len(source.progress))
 
 
 class _Outlived:
@@ -149,22 +94,16 @@ class _Outlived:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._sources = {s.name: s for s in job.sources}
-        ranks = max(len(job.ranks), job.world_size or 0)
-        self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
+        self._streams = {s.name: _Stream.of(s) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
-        self._done_in: dict[str, list[Event]] = defaultdict(list)
-        for end in self._done:
-            self._done_in[end.source].append(end)
-        self._timed = sorted((e for e in self._done if e.time is not None and e.has_own_time), key=_time_of)
-        self._last_attempt = max((e.attempt for e in self._done), default=0)
         self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
-        self._undone, self._caught = _undone(job.events), _caught(job.events)
+        self._undone = _undone(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
             return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
-        if event in self._undone or event in self._caught or self._is_done(event):
+        if event in self._undone or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
 
@@ -180,16 +119,7 @@ class _Outlived:
 
     def _is_done(self, event: Event) -> bool:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
-        return any(self._is_over(event, end) for end in self._ends_for(event) if end.attempt >= event.attempt)
-
-    def _ends_for(self, event: Event) -> Iterable[Event]:
-        """Yield the ends that may count for an error: of its own file, and by the clock those after it."""
-        if self._last_attempt > event.attempt:
-            return self._done
-        if event.time is None or not event.has_own_time:
-            return self._done_in.get(event.source, ())
-        later = self._timed[bisect_right(self._timed, event.time, key=_time_of) :]
-        return chain(self._done_in.get(event.source, ()), later)
+        return any(self._is_over(event, end) for end in self._done if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
         if _differ(event.rank, end.rank) or _differ(event.host, end.host) or event.cause in FROM_OUTSIDE:
@@ -197,10 +127,8 @@ class _Outlived:
         of_all = end.rule.teller == "job"
         if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
-        if end.attempt > event.attempt:
-            return True
         if event.source == end.source:
-            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or (of_all and event.traceback is None)
+            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
         if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
@@ -212,36 +140,30 @@ class _Outlived:
         if sign is None or sign.attempt < event.attempt:
             return False
         if sign.source != event.source:
-            is_timed = event.stamp is not None and sign.stamp is not None and sign.host == event.host
+            is_timed = event.stamp is not None and sign.stamp is not None
             soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
             return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
-        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
-            return False  # as where logs were joined into one file
+        if (sign.line or 0) <= (event.end_line or 0):
+            return False
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
-        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None and "%|" not in sign.raw
+        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
         return is_timed and (sign.time or 0.0) > (event.time or 0.0) + BUFFERED_S
 
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
-            return False  # or steps that are shown again, as where logs were joined into one file
+        if stream is None or stream.last <= (event.end_line or 0):
+            return False
         if event.rule.tells in ENDS:  # a script that tries again
             return stream.is_training and stream.last > (event.end_line or 0) + stream.still
-        if event.rule.generic and event.rule.match == "line" and event.role == "symptom":
+        if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
-        if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
-            return True
-        if event.rank is None and stream.all_last > (event.end_line or 0) + BUFFERED_LINES:
+        if stream.first > (event.end_line or 0):
             return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
-
-
-def _time_of(event: Event) -> float:
-    return event.time or 0.0
 
 
 def _died(death: Event | None) -> bool:
@@ -252,43 +174,13 @@ def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
 
 
-def _is_before(time_s: float | None, event: Event) -> bool:
-    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
-    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
-        return False
-    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
-
-
 def _undone(events: Sequence[Event]) -> set[Event]:
     """Yield the events whose rule a later line takes back of the same thing: the pod was placed, the server answers."""
-    last: dict[tuple[str, str], list[Event]] = {}
+    ends: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in events:
         for rule in event.rule.undoes:
-            last.setdefault((rule, event.source), []).append(event)
-    asked: Iterable[tuple[Event, list[Event]]] = ((e, last.get((e.rule.id, e.source), [])) for e in events) if last else ()
-    return {e for e, ends in asked if any(_takes_back(end, e) for end in ends)}
-
-
-def _caught(events: Sequence[Event]) -> set[Event]:
-    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
-
-    Of those that a rule knows the last one may still be what ended it. Containers number their processes alike each time.
-    """
-    raised: dict[tuple[object, ...], list[Event]] = {}
-    ends: dict[str, list[int]] = {}
-    for e in events:
-        if e.rule.tells in (*ENDS, "identity", "attempt"):
-            ends.setdefault(e.source, []).append(e.line or 0)
-        elif e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
-            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
-            raised.setdefault(key, []).append(e)
-    found: set[Event] = set()
-    for alike in raised.values():
-        first, last = alike[0], alike[-1]
-        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
-        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
-            found.update(alike if first.rule.generic else alike[:-1])
-    return found
+            ends[rule, event.source].append(event)
+    return {e for e in events if any(_takes_back(end, e) for end in ends.get((e.rule.id, e.source), ()))}
 
 
 def _takes_back(end: Event, event: Event) -> bool:

@@ -10,8 +10,6 @@ from .event import SourceEvents
 from .identity_table import GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, is_default_group, own_rank
 
 OF_THE_LAUNCHER = "processes that the launcher ended"
-# What the kernel, too, says of processes, and what is printed of machines and not of a job.
-OF_MACHINES = frozenset((None, "", "fact", "killed", "signal-received"))
 # `llm-worker-3` (PyTorchJob, MPIJob), `llm-worker-0-3-x7k2p` (JobSet), `worker-1` of a host file; not `gpu-node-08`
 WORKER = lazy(r"(?:[a-z][a-z0-9.-]{0,200}-)?worker(?:-0)?-(?P<number>0|[1-9]\d{0,2})(?:-[a-z0-9]{5})?$")
 # `+ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 train.py`, as a shell prints it (set -x).
@@ -37,7 +35,6 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     hosts = {*places.source_host.values(), *(str(places.host(p.host)) for p in speakers if p.host)}
     if len(hosts) <= 1 and started > highest + 1 and not places.is_world_stated:
         places.world_size, places.world_from = started, OF_THE_LAUNCHER
-    places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
@@ -75,15 +72,6 @@ def _stated(sources: Sequence[SourceEvents], highest: int) -> tuple[int | None, 
     if ratios:
         return max(ratios, key=lambda n: (ratios[n], n)), STATED
     return (highest + 1, GUESSED) if highest >= 0 else (None, "")
-
-
-def _speaks_of_a_job(source: SourceEvents) -> bool:
-    """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
-    if source.tracebacks or source.stacks or source.progress:
-        return True
-    if any(p.actor is not None or p.rank is not None or p.local_rank is not None for p in source.speakers):
-        return True
-    return any(e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
@@ -139,10 +127,9 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     ratios: Counter[int] = Counter()
     for event in (e for s in sources for e in s.telling("collective-timeout")):
         large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
-        group = event.fields.get("group_rank")
-        if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
+        if not isinstance(large, int) or not isinstance(small, int) or not is_default_group(event.fields):
             continue
-        if large // small < MAX_RANK and event.speaker.rank in (None, group) and is_default_group(event.fields):
+        if 0 < small < large < small * MAX_RANK and large % small == 0:
             ratios[large // small] += 1
     return ratios
 

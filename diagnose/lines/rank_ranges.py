@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 def rank_ranges(ranks: Iterable[int]) -> str:
@@ -16,3 +16,8 @@ def rank_ranges(ranks: Iterable[int]) -> str:
         else:
             runs.append([rank, rank])
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def named_ranks(ranks: Collection[int]) -> str:
+    """Yield `rank 3` or `ranks 0-2,5`."""
+    return f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks) or 'none'}"

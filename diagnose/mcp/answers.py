@@ -8,12 +8,13 @@ from typing import Any
 
 from ..advice.statement import Evidence
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import RankRow, Symptom
+from ..report.parts import Symptom
 from ..report.report import Report
 
 MOST_BYTES = 24_000  # of one answer, about 6,000 tokens
 FIRST_CUT = (40, 2_000)  # items of a list and characters of a text, then half of both until the answer fits
 EVIDENCE, CONSEQUENCES, OTHERS = 4, 6, 6  # shown of each
+BLANKS: tuple[Any, ...] = (None, "", [], {}, ())
 
 
 def verdict(report: Report, name: str) -> dict[str, Any]:
@@ -24,29 +25,23 @@ def verdict(report: Report, name: str) -> dict[str, Any]:
         states.setdefault(row.state, []).append(row.rank)
     about: dict[str, Any] = {"report": name, "outcome": report.outcome, "summary": report.summary}
     if found is not None:
-        about |= {
-            "cause": found.cause, "title": found.title, "certainty": found.certainty,
-            "reasons": [reason.text for reason in found.reasons],
-            "culprits": [_row(c) for c in found.culprits], "owner": found.owner,
-            "restart": found.restart, "evidence": [_proof(e) for e in found.evidence[:EVIDENCE]],
-            "remedy": [_row(step) for step in found.remedy],
-        }  # fmt: skip
-    return _without_blanks(about | {
+        about |= row_of(found, "cause", "title", "certainty", "owner", "restart")
+        about["reasons"] = [reason.text for reason in found.reasons]
+        about["culprits"] = [row_of(culprit) for culprit in found.culprits]
+        about["evidence"] = [_proof(evidence) for evidence in found.evidence[:EVIDENCE]]
+        about["remedy"] = [row_of(step) for step in found.remedy]
+    about |= {
         "consequences": [_consequence(s) for s in report.symptoms[:CONSEQUENCES]],
-        "alternatives": [{"cause": a.cause, "title": a.title, "why_not": a.why_not} for a in report.alternatives[:OTHERS]],
-        "last_lines": [_row(line) for line in report.last_lines[:OTHERS]],
-        "collect": [_row(step) for step in report.collect],
+        "alternatives": [row_of(a, "cause", "title", "why_not") for a in report.alternatives[:OTHERS]],
+        "last_lines": [row_of(line) for line in report.last_lines[:OTHERS]],
+        "collect": [row_of(step) for step in report.collect],
         "ranks": {state or "unknown": rank_ranges(ranks) for state, ranks in states.items()},
         "notices": [notice.text for notice in report.notices[:OTHERS]],
         "gaps": [gap.text for gap in report.gaps[:OTHERS]],
         "inputs": {"files": len(report.inputs), "bytes": report.stats.bytes},
         "not_read": [f"{row.file}: {row.skipped}" for row in report.inputs if row.skipped][:OTHERS],
-    })  # fmt: skip
-
-
-def rank_row(row: RankRow) -> dict[str, Any]:
-    """Yield what is known of one rank."""
-    return _row(row)
+    }
+    return {key: value for key, value in about.items() if value not in BLANKS}
 
 
 def bounded(answer: dict[str, Any]) -> dict[str, Any]:
@@ -69,26 +64,19 @@ def _cut(value: Any, items: int, characters: int) -> Any:
     return value
 
 
-def _without_blanks(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if value not in (None, "", [], {}, ())}
-
-
-def _row(value: Any) -> dict[str, Any]:
-    return _without_blanks(asdict(value))
+def row_of(value: Any, *names: str) -> dict[str, Any]:
+    """Yield these fields of a record (none named: all) that say anything."""
+    row = {name: getattr(value, name) for name in names} if names else asdict(value)
+    return {name: part for name, part in row.items() if part not in BLANKS}
 
 
 def _proof(evidence: Evidence) -> dict[str, Any]:
-    code = evidence.own_code[0] if evidence.own_code else None
-    return _without_blanks({
-        "file": evidence.file, "line": evidence.line, "rank": evidence.rank, "host": evidence.host,
-        "time": evidence.time, "text": evidence.text, "rule": evidence.rule,
-        "your_code": f"{code.file}:{code.line} in {code.function}" if code else None,
-    })  # fmt: skip
+    row = row_of(evidence, "file", "line", "rank", "host", "time", "text", "rule")
+    codes = [f"{code.file}:{code.line} in {code.function}" for code in evidence.own_code[:1]]
+    return {**row, "your_code": codes[0]} if codes else row
 
 
 def _consequence(found: Symptom) -> dict[str, Any]:
-    place = f"{found.first.file}:{found.first.line}" if found.first else None
-    return _without_blanks({
-        "title": found.title, "cause": found.cause, "ranks": rank_ranges(found.ranks), "count": found.count,
-        "explained_by": found.explained_by, "place": place,
-    })  # fmt: skip
+    ranks = {"ranks": rank_ranges(found.ranks)} if found.ranks else {}
+    place = {"place": f"{found.first.file}:{found.first.line}"} if found.first else {}
+    return {**row_of(found, "title", "cause"), **ranks, **row_of(found, "count", "explained_by"), **place}

@@ -1,15 +1,21 @@
-"""The folders that an assistant may read below; a path in, the same path out, or a refusal that names the folders."""
+"""The folders that an assistant may read below: a path in, the same path out, or a refusal that names the folders; and the
+lines around a place in a file, without secrets, also of an archive's member.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import UsageError
 from ..lines.record import record
+from ..report.redaction import redact_plain
+from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
-from ..sources.paths import FolderWalk, expand_pattern, is_url
+from ..sources.paths import expand_pattern, files_below, is_url
+from ..sources.source import Source, find_sources
 
 MAX_PATHS = 64  # of one call
 MEMBER = "!"  # between an archive and what is in it
@@ -63,9 +69,59 @@ class Roots:
         """The path itself; of a folder with links that lead out of the roots, the files that stay within."""
         if not self.holds(path):
             raise UsageError(f"{path}: not below {', '.join(self.folders)}")
-        files = FolderWalk(path, set(), Deadline()).files() if os.path.isdir(path) else [path]
+        files = files_below(path, set(), Deadline())[0] if os.path.isdir(path) else [path]
         within = [file for file in files if self.holds(file)]
         return [path] if len(within) == len(files) else within
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self.base) if Path(path).is_absolute() else path
+
+
+# --- the lines around a place ----------------------------------------------------------------------------------------
+
+MOST_LINES = 100  # on either side of the one that is asked for
+MOST_CHARACTERS = 1_000  # of a line
+KEY_LINES = 60  # read on either side and not shown: a key block begins or ends there
+SECONDS = 30.0  # a line far into a compressed file takes all that is before it
+
+
+def excerpt(path: str, shown: str, line: int, before: int, after: int) -> dict[str, Any]:
+    """Yield the lines by number. `shown` is how a report calls the file. Raises `DiagnoseError`."""
+    if line < 1 or not 0 <= before <= MOST_LINES or not 0 <= after <= MOST_LINES:
+        raise UsageError(f"line counts from 1, and before and after are 0 to {MOST_LINES}")
+    first, last = max(1, line - before), line + after
+    rows = _rows(path, shown, first - KEY_LINES, last + KEY_LINES)
+    if not any(n == line for n, _ in rows):
+        raise UsageError(f"{shown} has no line {line}")
+    redacted: list[list[Any]] = redact_plain({"lines": rows}, privacy=True)["lines"]
+    lines = [{"line": n, "text": text[:MOST_CHARACTERS]} for n, text in redacted if first <= n <= last]
+    return {"file": shown, "line": line, "lines": lines}
+
+
+def _rows(path: str, shown: str, first: int, last: int) -> list[list[Any]]:
+    """The numbered lines, read while the archive that holds them is open."""
+    for source in find_sources([path], Deadline.after(SECONDS)):
+        is_meant = source.name in (path, shown) or shown.endswith(source.name.removeprefix(path))
+        if is_meant and source.skipped is not None:
+            raise UsageError(f"{shown} is not read: {source.skipped}")
+        if is_meant:
+            rows = _lines(source, first, last)
+            return [[number, raw[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")] for number, raw in rows]
+    raise UsageError(f"{shown}: nothing of this name is in {path}")
+
+
+def _lines(source: Source, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+    """The lines from `first` to `last`."""
+    number, held = 1, b""  # of the line that the last block ended in
+    for block in read_blocks(source, deadline=Deadline.after(SECONDS)):
+        data, count = block.data[block.overlap :], block.data.count(b"\n", block.overlap)
+        if number + count < first:
+            number, held = number + count, b""
+            continue
+        *whole, rest = (held + data).split(b"\n")
+        yield from ((n, raw) for n, raw in enumerate(whole, number) if first <= n <= last)
+        number, held = number + count, rest[: 4 * MOST_CHARACTERS]
+        if number > last:
+            return
+    if held and first <= number <= last:
+        yield number, held

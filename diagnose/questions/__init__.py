@@ -16,7 +16,6 @@ from . import (
     lost_peers,
     mismatch,
     named_absent,
-    odd_one,
     rank_zero,
     recorder,
     shared_gpu,
@@ -38,7 +37,6 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     shared_gpu.find,  # which ranks sit on one GPU?
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
-    odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
     silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?

@@ -1,16 +1,17 @@
 """Who did not report the wait that the others did?
 
 A watchdog reports on each rank that waited. The rank that everybody waited for had not issued the collective, so it has
-nothing to report: the culprit is usually the silent one. Its silence counts only where the report would be here; what it
-did last says why the others waited.
+nothing to report: the culprit is usually the silent one. Its silence counts only where the report would be here: one may
+be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the
+watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says why they waited.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of, stack_phase
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of
 from ..job.collectives import (
     GroupTable,
     collective_tables,
@@ -23,13 +24,16 @@ from ..job.collectives import (
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import Job, RankInfo
-from ..job.wait_coverage import cut_off, had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
+QUOTED = "watchdog thread terminated with exception: "
+ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
+ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
+WAIT = "collective.timeout"
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -42,12 +46,12 @@ def find(job: Job) -> Iterator[Finding]:
         late = set(never_issued(job, tables[0])) - {r for r, s in tables[0].stuck.items() if s.seq is not None}
         crowd = GroupTable(crowd.group, {r: s for r, s in crowd.stuck.items() if r not in late})
         if absent := _absent(job, crowd, late, MAX_SHARE if len(tables) == 1 else GROUPS_SHARE):
-            yield _finding(job, crowd, absent, late)
+            yield _finding(job, crowd, absent)
 
 
 def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[RankInfo]:
     """The few that did not come; `late` ones say themselves that they were not there yet."""
-    reported = who_reported(job) - late
+    reported = _who_reported(job) - late
     gave_up = find_who_gave_up(job) - late
     came = reported | gave_up
     world = max(job.world_size or 0, max(came, default=0) + 1)
@@ -55,7 +59,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     waits = [s.event for s in crowd.stuck.values()]
     streams = {job.places.by_source[e.source].stream for e in waits}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not had_ended(job, i, waits))]
+    here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -67,7 +71,7 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    partial = job.places.source_rank.keys() | job.once(cut_off)
+    partial = job.places.source_rank.keys() | _headless(job)
     if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
@@ -90,18 +94,16 @@ def _is_told(job: Job) -> bool:
     return job.places.world_from not in ("", GUESSED)
 
 
-def _phase(job: Job, info: RankInfo, usual: Event, late: set[int]) -> Phase | None:
-    """What held it up: its watchdog that stood still, where its stack stands, or what its program did last."""
+def _phase(job: Job, info: RankInfo, usual: Event) -> Phase | None:
+    """What held it up: its watchdog that stood still, or what its program did last."""
     own = [e for e in job.telling("heartbeat", "collective-timeout") if e.rank == info.rank]
-    if own:
-        return phase_of(own[0])
-    return stack_phase(job, info.rank, is_late=info.rank in late) or last_phase(job, info, usual)
+    return phase_of(own[0]) if own else last_phase(job, info, usual)
 
 
-def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo], late: set[int]) -> Finding:
+def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo]) -> Finding:
     usual = crowd.first().event
     ranks, waiting = tuple(sorted(i.rank for i in absent)), sorted(crowd.stuck)
-    phase = next((p for i in absent if (p := _phase(job, i, usual, late))), None)
+    phase = next((p for i in absent if (p := _phase(job, i, usual))), None)
     shown = [phase.exhibit] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
     told = [phase.exhibit.event] if phase and phase.exhibit.event else []
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)
@@ -115,3 +117,48 @@ def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo], late: set[int]
         "absent", phase.cause if phase else STRAGGLER, Sentence("absent.never-came", says),
         (*shown, Exhibit.of_event(usual)), ranks, certainty=certainty, onset=onset, fields=fields,
     )  # fmt: skip
+
+
+# --- whether its report would be here -----------------------------------------------------------------------------
+
+
+def _who_reported(job: Job) -> set[int]:
+    """Yield the ranks of which anything shows that they waited, too."""
+    told = {e.rank for e in job.telling("collective-timeout", "collective-status") if e.rank is not None}
+    partly = {e.rank for e in job.failures() if e.cause == WAIT and e.rank is not None}
+    ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
+    aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
+    return told | partly | aborted
+
+
+def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
+    """Whether a report of the rank would be here: it is heard on a stream on which others report."""
+    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
+
+
+def _headless(job: Job) -> set[str]:
+    """Yield files without their head: a report is quoted that is not in them."""
+    told = [e for e in job.telling("collective-timeout") if e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
+
+
+def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
+    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
+    reporter = min(waits, key=lambda e: (e.source, e.line or 0))
+    fired = min((e.time for e in waits if e.time is not None), default=None)
+    for end in job.telling("exit", "signal-sent", "killed"):
+        if end.rank != info.rank and not _is_of_host(end, info):
+            continue
+        if end.source == reporter.source:
+            return (end.line or 0) < (reporter.line or 0)
+        if end.time is None or fired is None:
+            continue
+        if end.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(end, reporter)):
+            return True
+    return False
+
+
+def _is_of_host(event: Event, info: RankInfo) -> bool:
+    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
+    return info.host is not None and event.host == info.host and event.rule.tells != "killed"

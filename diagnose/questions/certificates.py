@@ -1,16 +1,14 @@
 """Who was killed, and by whom?
 
 An exit code tells the signal, the kernel (or a cgroup, Slurm, the kubelet, Ray's memory monitor) tells who sent it. They
-are joined by process id where one is printed, else by host: the proof comes last and in another file. SIGKILL without
-proof stays `process.sigkill`.
+are joined by host: the proof comes last and in another file; a process id that it prints led to the rank already.
+SIGKILL without proof stays `process.sigkill`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.event import Event
-from ..job.identity_table import is_same_host
 from ..job.job import Job
 from ..job.process import is_sigkill
 from ..job.survival import may_be_of_a_job
@@ -25,7 +23,7 @@ def find(job: Job) -> Iterator[Finding]:
     ended = {e.rank for e in job.telling("signal-sent")}  # by their own launcher
     dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e) and e.rank not in ended]
     for kill in kills:
-        proofs = [e for e in dead if _is_same_place(kill, e)]
+        proofs = [e for e in dead if None in (kill.host, e.host) or kill.host == e.host]
         if len({e.rank for e in proofs}) == 1 and proofs[0].rank is not None:
             rank = proofs[0].rank
             says = Sentence("certificates.killed", {"rank": rank, "host": kill.host})
@@ -48,9 +46,3 @@ def _by_elimination(job: Job) -> Iterator[Finding]:
             "certificates", ends[0].cause or NOBODY_ELSE, says, exhibits(ends[:1]), (quiet[0],), onset=ends[0].onset,
             fields=ends[0].fields,
         )  # fmt: skip
-
-
-def _is_same_place(kill: Event, death: Event) -> bool:
-    is_here = kill.host is None or death.host is None or is_same_host(kill.host, death.host)
-    is_known = kill.pid is not None and death.pid is not None and (kill.host is None) == (death.host is None)
-    return kill.pid == death.pid if is_known and is_here else is_here

@@ -22,12 +22,9 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _finished(job: Job) -> Iterator[Finding]:
-    ended = [i for i in job.ranks.values() if i.finished is not None]
+    done = [i for i in job.ranks.values() if i.finished is not None and not _saves_at_the_end(i)]
     failing = {e.rank for e in job.failures() if e.rank is not None}
-    told = {e.rank for e in job.telling("signal-received")} | _own_failures(job)  # to stop, before the rest
-    furthest = max((i.last_step or 0 for i in job.ranks.values()), default=0)
-    done = [i for i in ended if i.rank not in told and not _saves_at_the_end(i, furthest)]
-    if not done or not failing or len(ended) > MAX_SHARE * max(len(job.ranks), 2):
+    if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if job.is_heard(r)} - {i.rank for i in done}
     if not waiting:
@@ -39,11 +36,10 @@ def _finished(job: Job) -> Iterator[Finding]:
     yield Finding("early_exit", left_cause(ends), says, shown, ranks, onset=onset)
 
 
-def _saves_at_the_end(info: RankInfo, furthest: int) -> bool:
-    """Whether it began a last save behind its farewell, when all others had come as far: it has not left."""
+def _saves_at_the_end(info: RankInfo) -> bool:
+    """Whether it began a last save behind its farewell: it has not left."""
     doing, end = info.phase, info.finished
-    is_below = doing is not None and end is not None and doing.source == end.source and (doing.line or 0) > (end.line or 0)
-    return is_below and (info.last_step or 0) >= furthest
+    return doing is not None and end is not None and doing.source == end.source and (doing.line or 0) > (end.line or 0)
 
 
 def _left_behind(job: Job) -> Iterator[Finding]:
@@ -51,7 +47,9 @@ def _left_behind(job: Job) -> Iterator[Finding]:
     done = [i for i in job.ranks.values() if i.finished is not None]
     behind = [i for i in job.ranks.values() if i.finished is None]
     is_all = len(job.ranks) >= (job.world_size or 0) and all(i.last_sign is not None for i in behind)
-    if len(done) < FEWEST_DONE or not 0 < len(behind) < len(done) or not is_all or _own_failures(job):
+    if len(done) < FEWEST_DONE or not 0 < len(behind) < len(done) or not is_all:
+        return
+    if any(e.role == "cause" for e in job.failures()):
         return
     lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
     first = {e.rank: e for e in reversed(lost)}
@@ -61,7 +59,3 @@ def _left_behind(job: Job) -> Iterator[Finding]:
         says = Sentence("early_exit.behind", {"ranks": ranks, "done": sorted(i.rank for i in done)})
         shown = (*(first_complaint(job, behind[0]) if len(behind) == 1 else ()), *exhibits(ends, 4))
         yield Finding("early_exit", "data.uneven-inputs", says, shown, ranks, onset=ends[0].onset)
-
-
-def _own_failures(job: Job) -> set[int | None]:
-    return {e.rank for e in job.failures() if e.role == "cause"}

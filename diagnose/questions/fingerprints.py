@@ -1,10 +1,10 @@
 """What do the ranks say of each other's collectives?
 
-With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs, and so does
-DDP with the number of its model's parameters. No line tells who is wrong: the ranks vote, and the minority is at fault.
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs. No line tells
+who is wrong: the ranks vote, and the minority is at fault.
 Of two equal halves neither is. What a rank says of itself is sure; of another one whose call has other tensors it reads
 bytes that are none of its own, and prints any operation with the number 0.
-Source: PyTorch, ProcessGroupWrapper.cpp, reducer.cpp.
+Source: PyTorch, ProcessGroupWrapper.cpp.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .finding import Finding, Sentence, earliest_onset, exhibits
 
 COUNT = "count"  # as HCCL compares it, which names no operation
 GARBLED = "?"  # another operation, which nobody can read
-Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
+Call = tuple[str, str]  # operation, shape
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -47,17 +47,11 @@ def find(job: Job) -> Iterator[Finding]:
 
 def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
     f = event.fields
-    if isinstance(f.get("started"), list) and isinstance(f.get("other_started"), list):
-        yield from ((rank, (str(f.get("op")), "")) for rank in f["started"])
-        yield from ((rank, (str(f.get("other_op")), "")) for rank in f["other_started"])
-        return
     own = event.rank if event.rank is not None else f.get("group_rank")
     if isinstance(own, int) and f.get("local") is not None:
         yield own, (COUNT, str(f["local"]))
     if isinstance(own, int) and f.get("op") is not None:
         yield own, (str(f["op"]), _shape(event, ""))
-    elif isinstance(own, int) and f.get("params") is not None:
-        yield own, ("", str(f["params"]))
 
 
 def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
@@ -66,8 +60,6 @@ def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
         yield other, (GARBLED, "")
     elif isinstance(other, int) and f.get("other_op") is not None:
         yield other, (str(f["other_op"]), _shape(event, "other_"))
-    elif isinstance(other, int) and f.get("other_params") is not None:
-        yield other, ("", str(f["other_params"]))
 
 
 def _shape(event: Event, whose: str) -> str:
@@ -78,6 +70,4 @@ def _shape(event: Event, whose: str) -> str:
 
 def _said(call: Call) -> Sentence:
     op, shape = call
-    if not op:
-        return Sentence("fingerprints.parameters", {"count": shape})
     return Sentence("fingerprints.call", {"op": op if op != GARBLED else None, "shape": shape})

@@ -15,7 +15,6 @@ from ..job.event import FAILING, Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
-AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 Peer = tuple[str, object]  # its kind (rank, host, address), and which
 
 
@@ -30,15 +29,12 @@ def find(job: Job) -> Iterator[Finding]:
     causes = Counter(e.cause for e in said if e.cause)
     cause = min(causes, key=lambda c: (-causes[c], c)) if causes else "network.connection-reset"
     if peer[0] == "rank":
-        yield from _rank(job, said, cause, int(str(peer[1])))
+        rank = int(str(peer[1]))
+        if rank not in {e.rank for e in job.failures()}:
+            says = Sentence("lost_peers.rank", {"who": _who(said), "rank": rank})
+            yield Finding("lost_peers", cause, says, exhibits(said), (rank,), onset=earliest_onset(said))
     elif peer[0] == "address" or all(e.host != peer[1] for e in job.failures()):
         yield _host(job, said, cause, peer)
-
-
-def _rank(job: Job, said: list[Event], cause: str, rank: int) -> Iterator[Finding]:
-    if rank not in {e.rank for e in job.failures()}:
-        says = Sentence("lost_peers.rank", {"who": _who(said), "rank": rank})
-        yield Finding("lost_peers", cause, says, exhibits(said), (rank,), onset=earliest_onset(said))
 
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
@@ -54,11 +50,9 @@ def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
 
 
 def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:
-    """What the one host whose kernel tells of the same cause says of it, around that time; its ranks may complain, too."""
-    began = earliest_onset(said)
+    """What the one host whose kernel tells of the same cause says of it; its ranks may complain, too."""
     own = [e for e in job.failures() if e.cause == cause and e.rule.tells != "peer-lost" and e.rank is None]
     own = [e for e in own if e.host is not None and e.traceback is None]
-    own = [e for e in own if began is None or e.time is None or abs(e.time - began) < AROUND_S]
     return own[0] if own and all(e.host for e in said) and len({e.host for e in own}) == 1 else None
 
 

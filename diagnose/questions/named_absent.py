@@ -27,12 +27,11 @@ def find(job: Job) -> Iterator[Finding]:
     ranks = tuple(sorted(r for r, n in counts.items() if n == max(counts.values())))
     is_start = all(e.cause == START for e in events)
     are_most = len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)
-    wait_too = any(e.rank in ranks for e in events)  # so that they came
     info = job.ranks.get(ranks[0])
     phase = last_phase(job, info, events[0]) if info is not None and ranks[0] else None
     says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": phase.says if phase else None})
     cause = phase.cause if phase else START if is_start else STRAGGLER
     shown: tuple[Exhibit, ...] = (phase.exhibit,) if phase else ()
     shown += exhibits(events) + (last_line(job, info) if info is not None else ())
-    culprits = () if is_start and (are_most or wait_too) else ranks
+    culprits = () if is_start and are_most else ranks
     yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))

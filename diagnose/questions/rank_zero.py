@@ -56,8 +56,7 @@ def _of_its_address(job: Job) -> Iterator[Finding]:
     ranks = {e.rank for e in events if e.rank is not None}
     addresses = {(e.fields["peer_host"], e.fields.get("peer_port")) for e in events}
     world = job.world_size or max(ranks, default=0) + 1
-    is_everyone_else = len(ranks) == world - 1 >= FEWEST and min(ranks) == 1 and max(ranks) < world
-    if not is_everyone_else or len(addresses) != 1 or (0 in job.ranks and job.ranks[0].sources):
+    if not len(ranks) == world - 1 >= FEWEST or 0 in ranks or len(addresses) != 1:
         return
     host, port = next(iter(addresses))
     says = Sentence("rank_zero.unreached", {"ranks": ranks, "host": host, "port": port})

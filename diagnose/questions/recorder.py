@@ -13,7 +13,8 @@ from ..job.job import Job
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
-    from ..recorder.comparison import Divergence, GroupReport, Side
+    from ..recorder.comparison import Divergence, GroupReport
+    from ..recorder.tracks import Side
 
 DESYNC, STRAGGLER = "collective.desync", "collective.straggler"
 CAUSES = {

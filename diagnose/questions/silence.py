@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import FAREWELL, STRAGGLER, Phase, last_complaint, last_line, phase_of
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
 from ..job.event import FAILING, Event
 from ..job.job import Job, RankInfo
 from .finding import Exhibit, Finding, Sentence, exhibits
@@ -18,7 +18,6 @@ from .finding import Exhibit, Finding, Sentence, exhibits
 MAX_SHARE = 0.34
 SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
-UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
 LOST = "network.connection-reset"
 WAITING = "waiting"  # an activity
 
@@ -37,10 +36,7 @@ def _silent(job: Job) -> Iterator[Finding]:
     quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign or i.has_lines)]
     quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr")]
     world = job.world_size or len(job.ranks)
-    if not lost or not quiet or len(failing) + len(quiet) < world:
-        return
-    if len(quiet) > max(1, MAX_SHARE * world):
-        yield from _silent_host(job, quiet)
+    if not lost or not quiet or len(failing) + len(quiet) < world or len(quiet) > max(1, MAX_SHARE * world):
         return
     ranks = tuple(sorted(i.rank for i in quiet))
     cause, how, shown = _ending(job, quiet, exhibits(job.telling("peer-lost"), 2))
@@ -57,8 +53,6 @@ def _ending(job: Job, quiet: list[RankInfo], lost: tuple[Exhibit, ...]) -> tuple
         return "process.exit-code", says, (Exhibit.of_event(code), *lost, *signs)
     if len(quiet) == 1 and (line := job.last_line_of(info.rank)) is not None and line[1].is_error:
         return "process.exit-code", Sentence("silence.error"), (*last, *lost)
-    if len(quiet) == 1 and last and FAREWELL.search(last[0].text):
-        return "process.early-exit", Sentence("silence.farewell"), (*last, *lost)
     return LOST, Sentence("silence.stops"), (*last_complaint(job, info), *lost, *last, *signs)
 
 
@@ -67,22 +61,6 @@ def _own_code(job: Job) -> Event | None:
     ends = [e for e in job.telling("exit") if e.rank is None and e.fields.get("exit_code") is not None]
     code = ends[0].fields["exit_code"] if len(ends) == 1 else None
     return ends[0] if isinstance(code, int) and 1 < code < SIGNALLED else None
-
-
-def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
-    """All ranks of one host, and nobody else, stop without a word while the other hosts' ranks lose them.
-
-    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
-    told that there is no way to the host, has lost the host.
-    """
-    host = quiet[0].host
-    if len({i.host for i in quiet}) > 1 or host is None or any(e.host in (host, None) for e in job.failures()):
-        return
-    lost = job.telling("peer-lost")
-    cause = NODE_FAILURE if all(e.cause == UNREACHED for e in lost) else LOST
-    shown = exhibits(lost, 2) + exhibits([i.last_sign for i in quiet if i.last_sign is not None], 2)
-    says = Sentence("silence.host", {"host": host, "ranks": sorted(i.rank for i in quiet)})
-    yield Finding("silence", cause, says, shown, hosts=(host,))
 
 
 def _behind(job: Job) -> Iterator[Finding]:
@@ -108,21 +86,13 @@ def _busy(job: Job) -> Iterator[Finding]:
     doing = {i.rank: phase.name for i in heard if (phase := _phase(i)) is not None}
     few = [i for i in heard if doing.get(i.rank, WAITING) != WAITING] or [i for i in heard if i.rank in doing]
     others = [i for i in heard if i not in few]
-    is_level = len({i.last_step for i in heard}) == 1 and heard[0].last_step is not None
     is_whole = len(heard) >= max(job.world_size or 0, FEWEST)
-    if few and is_whole and len(few) <= MAX_SHARE * len(heard) and (is_level or all(_is_at_rest(job, i) for i in others)):
+    if few and is_whole and len(few) <= MAX_SHARE * len(heard):
         ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
         says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says if phase else None})
         shown = (phase.exhibit,) if phase else ()
         waits = exhibits([i.phase for i in others if i.phase is not None], 2)
         yield Finding("silence", phase.cause if phase else STRAGGLER, says, (*shown, *waits), ranks, certainty="possible")
-
-
-def _is_at_rest(job: Job, info: RankInfo) -> bool:
-    """Whether it says that it waits, or what it printed last is no step."""
-    last, sign = job.last_line_of(info.rank), info.last_sign
-    is_step = last is not None and sign is not None and last[0] == sign.source and last[1].number <= (sign.line or 0)
-    return info.phase is not None or not is_step
 
 
 def _phase(info: RankInfo) -> Phase | None:

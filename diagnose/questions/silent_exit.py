@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.activity import is_said_by_others
+from ..job.activity import last_complaint
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..job.process import is_terminated
@@ -29,26 +29,16 @@ def find(job: Job) -> Iterator[Finding]:
     failures = job.failures()
     ends = [e for e in failures if e.rule.tells == "exit" and e.rank is not None and _is_error(e)] or _signalled(job)
     words = [e for e in failures if e.rule.tells not in CERTIFICATES]
-    said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
-    wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
-    wordless = [e for e in wordless if not any(_may_say(e, *place) for place in unowned)]
+    said, unowned = {e.rank for e in words}, [e for e in words if e.rank is None]  # these may be anybody's there
+    closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent"))}
+    above = {e.source for e in unowned if (e.line or 0) < closed.get(e.source, NEVER)}
+    if any(e.role == "cause" for e in unowned):
+        return
+    wordless = [e for e in ends if e.rank not in said and e.source not in above and not e.fields.get("error_file")]
     wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
         yield from _finding(job, end, wordless[0].rank)
-
-
-def _unowned(job: Job, words: list[Event]) -> set[tuple[str | None, str | None]]:
-    """Where words stand that may be anybody's there: by host, and by file if above where a launcher ends the others."""
-    closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent"))}
-    words = [e for e in words if e.rank is None]
-    of_hosts = {(None, e.host) for e in words if e.role == "cause"}
-    return of_hosts | {(e.source, e.host) for e in words if (e.line or 0) < closed.get(e.source, NEVER)}
-
-
-def _may_say(end: Event, source: str | None, host: str | None) -> bool:
-    """Whether words of a host, in a file or (None) anywhere, may be of the process that ended."""
-    return source in (None, end.source) and (host is None or end.host in (None, host))
 
 
 def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
@@ -56,18 +46,9 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     cause = end.cause if by_signal and end.cause else CAUSE
     fields = {"rank": rank, "signal": end.fields.get("signal_name"), "code": end.fields.get("exit_code")}
     fields["by_signal"] = by_signal
-    said_last = _last_words(job, rank)
-    says = Sentence("silent_exit.left", {**fields, "has_words": bool(said_last)})
-    shown = (*said_last, Exhibit.of_event(end))
-    yield Finding("silent_exit", cause, says, shown, (rank,), onset=end.onset, fields=end.fields)
-
-
-def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...]:
-    """What its program alone complained of just before it left, in words that no rule knows."""
-    last = job.last_line_of(rank)
-    if last is None or not (last[1].is_error or last[1].prefix.severity == "W") or is_said_by_others(job, rank, last[1]):
-        return ()
-    return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
+    words = last_complaint(job, job.ranks[rank])
+    says = Sentence("silent_exit.left", {**fields, "has_words": bool(words)})
+    yield Finding("silent_exit", cause, says, (*words, Exhibit.of_event(end)), (rank,), onset=end.onset, fields=end.fields)
 
 
 def _is_error(event: Event) -> bool:

@@ -14,7 +14,7 @@ from ..job.stacks import Placed, innermost_line, merged, placed_stacks, where
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
-    from ..traces.stack_tree import StackGroup, StackTree
+    from ..traces.stack_tree import StackTree
 
 Label = int | str
 DESYNC, TIMEOUT, STRAGGLER = "collective.desync", "collective.timeout", "collective.straggler"
@@ -36,9 +36,10 @@ def find(job: Job) -> Iterator[Finding]:
     tree = merged(placed)
     if len(tree.moving) > len(tree.stuck):
         return  # of those that were seen twice, most moved: slow, but no hang
+    calls = [g.standing.frame.function for g in tree.groups if g.standing.frame is not None]
     if tree.pattern == "together":
         yield _together(job, tree, placed)
-    elif tree.pattern == "desync" and len(tree.suspects) != 1 and any(map(_is_pair, tree.groups)):
+    elif tree.pattern == "desync" and len(tree.suspects) != 1 and any(part in f for f in calls for part in PAIRED):
         return  # stages of a pipeline wait in sends while others wait in collectives; one alone holds its group up
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
@@ -87,10 +88,6 @@ def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     return Finding(
         "standing", TIMEOUT, Sentence("standing.together", says), _shown(job, placed, tree.crowd[:1]), certainty=certainty
     )
-
-
-def _is_pair(group: StackGroup) -> bool:
-    return group.standing.frame is not None and any(part in group.standing.frame.function for part in PAIRED)
 
 
 def _ranks(labels: Sequence[Label]) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Loads flight-recorder dumps in a process of its own that can run nothing and not grow, and prints them reduced.
 
-In: requests on stdin (a JSON header line, then the bytes unless it names a path). Out: one JSON line per dump. The
+In: requests on stdin (a JSON line of the dump's length and limits, then its bytes). Out: one JSON line per dump. The
 parent (`reader.py`) starts it without site packages; it imports the standard library and the reduction, no more.
 """
 
@@ -10,10 +10,8 @@ import contextlib
 import gc
 import io
 import json
-import os
 import pickle  # the C unpickler, below, with every way to reach code refused
 import re
-import stat
 import sys
 import time
 from typing import Any
@@ -97,28 +95,12 @@ def _limit(memory_bytes: int, cpu_s: int) -> None:
             resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
-def _read_file(path: str, max_bytes: int) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise BadDumpError("not a regular file")
-        if about.st_size > max_bytes:
-            raise BadDumpError(f"{about.st_size:,} bytes, a dump may have {max_bytes:,}")
-        return file.read(about.st_size)
-
-
-def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+def _answer(data: bytes) -> dict[str, Any]:
     """Reduce one dump; whatever goes wrong becomes one line."""
     try:
-        _limit(request["memory_bytes"], request["cpu_s"])  # before a file is read: it may be large
-        if "path" in request:
-            data = _read_file(request["path"], request["max_bytes"])
         return reduce_dump(data)
     except BadDumpError as error:
         return {"error": str(error)}
-    except OSError as error:
-        return {"error": f"cannot be read: {error.strerror}"}
     except MemoryError:
         return {"error": "needs more memory than a dump may take"}
     except Exception as error:
@@ -129,8 +111,10 @@ def main() -> None:
     """Answer requests until stdin ends."""
     gc.disable()  # a dump is a tree of plain values; collecting it again and again takes a third of the time
     for line in iter(sys.stdin.buffer.readline, b""):
-        request = json.loads(line)
-        answer = _answer(request, sys.stdin.buffer.read(request.get("bytes", 0)))
+        size, memory_bytes, cpu_s = json.loads(line)
+        data = sys.stdin.buffer.read(size)
+        _limit(memory_bytes, cpu_s)
+        answer = _answer(data)
         sys.stdout.buffer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
         sys.stdout.buffer.flush()
         if "error" in answer:

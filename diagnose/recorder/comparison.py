@@ -6,41 +6,21 @@ is what most ranks did; what a ring buffer has lost, and a rank without a dump, 
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
 from ..lines.record import record
 from .dump import Dump, Entry
-from .tracks import GroupKey, OneSide, Recorder, Steps, Track, pairs, recorders, tracks, transfers
+from .tracks import GroupKey, OneSide, Recorder, Side, Steps, Track, pairs, recorders, tracks, transfers
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
 
 Kind = Literal["missing", "op", "size", "dtype", "state", "p2p", "extra"]
 Verdict = Literal["divergent", "stuck", "unknown", "consistent"]
-
-
-@record
-class Side:
-    """What some ranks did: an entry of the first of them, and the file and line that show it."""
-
-    ranks: tuple[int, ...]
-    entry: Entry
-    file: str
-    line: int
-
-    @property
-    def frame(self) -> str:
-        """The user's line behind the entry, as `function at file:line`; empty where the dump has none."""
-        return self.entry.call.frame
-
-    def said(self, *, is_placed: bool = True) -> str:
-        """What was issued, as one reads it: `all_reduce [3] Float (reduce_metrics at train.py:75)`."""
-        said = self.entry.call.said
-        return f"{said} ({self.frame})" if self.frame and is_placed else said
 
 
 @record
@@ -126,7 +106,8 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
         divergences = list(_mismatches(name, of_group, steps, tail))
         if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
             divergences.append(_of_tail(name, tail, of_group))
-        divergences += _unpaired(name, members, of_ranks)
+        for of_source, of_target in pairs(name, members, of_ranks):
+            divergences += islice(_failing(name, of_source, of_target), 1)  # the first transfer that meets no other
         divergences = [_with_blocked(divergence, (name, ranks), blocked) for divergence in divergences]
         divergences.sort(key=lambda d: (d.urgency, d.seq, d.ranks))
         without = tuple(rank for rank in members if rank not in of_ranks)
@@ -169,19 +150,9 @@ def _progress(rank: int, track: Track) -> RankProgress:
     return RankProgress(rank, track.high if is_known else -1, completed, track.waiting)
 
 
-def _side(ranks: Sequence[int], recorder: Recorder, row: int) -> Side:
-    """Show what the first of some ranks did."""
-    return Side(tuple(ranks), recorder.dump.entry(row), *recorder.place(row))
-
-
 def _step_side(ranks: Sequence[int], of_group: dict[int, Track], seq: int) -> Side:
     track = of_group[ranks[0]]
-    return _side(ranks, track.recorder, track.rows[track.at(seq)])
-
-
-def _last(recorder: Recorder) -> tuple[Side, ...]:
-    """Show the last thing that a rank recorded in any group: where it was when the others waited for it."""
-    return (_side((recorder.rank,), recorder, len(recorder.dump) - 1),) if len(recorder.dump) else ()
+    return track.recorder.side(track.rows[track.at(seq)], ranks)
 
 
 def _mismatches(name: str, of_group: dict[int, Track], steps: Steps, tail: _Tail) -> Iterator[Divergence]:
@@ -252,7 +223,7 @@ def _of_tail(name: str, tail: _Tail, of_group: dict[int, Track]) -> Divergence:
     assert tail.kind is not None
     shown = tail.ranks[:MAX_SIDES]
     if tail.kind == "missing":
-        found = tuple(side for rank in shown for side in _last(of_group[rank].recorder))
+        found = tuple(side for rank in shown for side in of_group[rank].recorder.last())
     else:
         found = tuple(_step_side((r,), of_group, tail.seq) for r in shown if of_group[r].at(tail.seq) >= 0)
     expected = next((r for r in tail.others if of_group[r].at(tail.seq) >= 0), None)
@@ -260,28 +231,19 @@ def _of_tail(name: str, tail: _Tail, of_group: dict[int, Track]) -> Divergence:
     return Divergence(tail.kind, name, tail.seq, tail.ranks, usual, found, tail.is_ambiguous)
 
 
-def _unpaired(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Iterator[Divergence]:
-    """Yield, of every pair of ranks, the first send that meets no receive of its size and type, or the other way round."""
-    for of_source, of_target in pairs(name, ranks, of_ranks):
-        yield from itertools.islice(_failing(name, of_source, of_target), 1)
-
-
 def _failing(name: str, of_source: OneSide, of_target: OneSide) -> Iterator[Divergence]:
+    """Yield the sends that meet no receive of their size and type, and the other way round."""
     sends, receives = of_source.rows, of_target.rows
     for send, receive in zip(sends, receives, strict=False):
         kind = of_source.recorder.dump.call(send).differs_from(of_target.recorder.dump.call(receive))
         if kind is not None:
-            sent, got = _one_side(of_source, send), _one_side(of_target, receive)
+            sent, got = of_source.recorder.side(send), of_target.recorder.side(receive)
             yield Divergence(kind, name, _number(got), sent.ranks, got, (sent,), is_ambiguous=True)
     met = min(len(sends), len(receives))
     for side, other in ((of_source, of_target), (of_target, of_source)):
         for row in (row for row in side.rows[met:] if row in side.pending):
-            waits = _one_side(side, row)
-            yield Divergence("p2p", name, _number(waits), (other.recorder.rank,), waits, _last(other.recorder))
-
-
-def _one_side(side: OneSide, row: int) -> Side:
-    return _side((side.recorder.rank,), side.recorder, row)
+            waits = side.recorder.side(row)
+            yield Divergence("p2p", name, _number(waits), (other.recorder.rank,), waits, other.recorder.last())
 
 
 def _number(side: Side) -> int:

@@ -21,6 +21,7 @@ from ..lines.record import record
 RankFrom = Literal["content", "name", "number"]  # `number`: one in a name that does not call it a rank
 State = Literal["scheduled", "started", "completed", "unknown"]
 STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")
+PLAIN = ("name", "rank", "rank_from", "backend", "is_json")  # of a dump, which JSON holds as they are
 MOST_SIZES = 3  # shown of a coalesced call
 MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
 Sizes = tuple[tuple[int, ...], ...]
@@ -41,12 +42,16 @@ class Call:
     frame: str
 
     @property
+    def way(self) -> str:
+        """From whom to whom, `0->1`; empty for what has no peers."""
+        return f"{self.peers[0]}->{self.peers[1]}" if self.peers else ""
+
+    @property
     def said(self) -> str:
         """What was issued, as one reads it: `all_reduce [3] Float`."""
-        peers = f"{self.peers[0]}->{self.peers[1]}" if self.peers else ""
         given, got = _shown(self.input_sizes), _shown(self.output_sizes)
         sizes = f"{given} -> {got}" if given and got and given != got else given or got
-        return " ".join(filter(None, (self.op, peers, sizes, ",".join(dict.fromkeys(self.input_dtypes)))))
+        return " ".join(filter(None, (self.op, self.way, sizes, ",".join(dict.fromkeys(self.input_dtypes)))))
 
     def differs_from(self, received: Call) -> Literal["size", "dtype"] | None:
         """In what a send differs from the receive that it should meet."""
@@ -68,7 +73,6 @@ class Entry:
     call: Call
     seq: int
     p2p_seq: int
-    record: int
     created_ns: int
     state: State
     line: int
@@ -77,13 +81,11 @@ class Entry:
     def text(self) -> str:
         """Writes the entry the way the recorder names things, on one line."""
         call = self.call
-        peers = f" {call.peers[0]}->{call.peers[1]}" if call.peers else ""
         number = f"p2p_seq_id={self.p2p_seq}" if call.is_p2p else f"collective_seq_id={self.seq}"
-        sizes = "input_sizes={} output_sizes={}".format(
-            *(str([list(dims) for dims in side]) for side in (call.input_sizes, call.output_sizes))
-        )
-        types = f" dtypes={','.join(call.input_dtypes)}" if call.input_dtypes else ""
-        return f"{number} {call.op}{peers} {sizes}{types} state={self.state}"
+        given, got = ([list(dims) for dims in side] for side in (call.input_sizes, call.output_sizes))
+        types = f"dtypes={','.join(call.input_dtypes)}" if call.input_dtypes else ""
+        words = (number, call.op, call.way, f"input_sizes={given}", f"output_sizes={got}", types, f"state={self.state}")
+        return " ".join(filter(None, words))
 
 
 @record
@@ -101,14 +103,12 @@ class Dump:
     name: str
     rank: int | None
     rank_from: RankFrom | None
-    version: str
     backend: str
     is_json: bool
     groups: dict[str, GroupConfig]
     status: dict[str, tuple[int, int, int]]  # last enqueued, started, completed
     calls: tuple[Call, ...]
     columns: dict[str, array[int]] = field(repr=False)
-    skipped_entries: int
 
     def __len__(self) -> int:
         return len(self.columns["call"])
@@ -119,48 +119,29 @@ class Dump:
 
     def entry(self, row: int) -> Entry:
         """Returns one entry with all it says."""
-        column = self.columns
-        return Entry(
-            call=self.call(row),
-            seq=column["seq"][row],
-            p2p_seq=column["p2p_seq"][row],
-            record=column["record"][row],
-            created_ns=column["created_ns"][row],
-            state=STATES[column["state"][row]],
-            line=column["line"][row] if column["line"] else 1,
-        )
+        seq, p2p_seq, created_ns, state = (self.columns[name][row] for name in ("seq", "p2p_seq", "created_ns", "state"))
+        line = self.columns["line"][row] if self.columns["line"] else 1
+        return Entry(self.call(row), seq, p2p_seq, created_ns, STATES[state], line)
 
     def to_json(self) -> dict[str, Any]:
         """Returns plain JSON values, from which `from_json` makes an equal dump."""
         return {
-            "name": self.name,
-            "rank": self.rank,
-            "rank_from": self.rank_from,
-            "version": self.version,
-            "backend": self.backend,
-            "is_json": self.is_json,
+            **{key: getattr(self, key) for key in PLAIN},
             "groups": {name: [g.desc, rank_ranges(g.ranks)] for name, g in self.groups.items()},
             "status": {name: list(numbers) for name, numbers in self.status.items()},
             "calls": [list(astuple(call)) for call in self.calls],
             "columns": {name: numbers.tolist() for name, numbers in self.columns.items()},
-            "skipped": self.skipped_entries,
         }
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Dump:
         """Returns the dump that `to_json` wrote."""
         return Dump(
-            name=value["name"],
-            rank=value["rank"],
-            rank_from=value["rank_from"],
-            version=value["version"],
-            backend=value["backend"],
-            is_json=value["is_json"],
+            **{key: value[key] for key in PLAIN},
             groups={name: GroupConfig(desc, _ranks(spans)) for name, (desc, spans) in value["groups"].items()},
             status={name: (numbers[0], numbers[1], numbers[2]) for name, numbers in value["status"].items()},
             calls=tuple(_call(json.dumps(call)) for call in value["calls"]),
             columns={n: array("q" if n.endswith("_ns") else "i", _fitting(n, v)) for n, v in value["columns"].items()},
-            skipped_entries=value["skipped"],
         )
 
 
@@ -175,11 +156,10 @@ def _ranks(spans: str) -> tuple[int, ...]:
 @lru_cache(maxsize=65536)
 def _call(text: str) -> Call:
     """Makes a call of its JSON text; cached, so that a thousand dumps share one object."""
-    group, op, peers, is_p2p, ins, outs, in_types, out_types, frame = json.loads(text)
-    ins, outs = (tuple(tuple(dims) for dims in side) for side in (ins, outs))
-    return Call(
-        group, op, (peers[0], peers[1]) if peers else None, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame
-    )
+    group, op, peers, is_p2p, *sides, in_types, out_types, frame = json.loads(text)
+    ins, outs = (tuple(tuple(dims) for dims in side) for side in sides)
+    way = (peers[0], peers[1]) if peers else None
+    return Call(group, op, way, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame)
 
 
 def _fitting(name: str, numbers: list[int]) -> list[int]:

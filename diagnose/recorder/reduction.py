@@ -1,11 +1,12 @@
 """Plain values of a flight-recorder dump, of any version, reduced to what a comparison of ranks needs.
 
 Runs in the child process (`child.py`), so it imports next to nothing of the package. What the entries of a dump
-have in common is interned, the rest become columns of numbers; a value of the wrong type skips its entry, counted.
+have in common is interned, the rest become columns of numbers; a value of the wrong type skips its entry.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from array import array
 from typing import Any
@@ -86,17 +87,12 @@ class _Reduction:
         self.pg_ids: dict[str, str] = {}
         self.backends: set[str] = set()
         self.last_was_p2p: dict[Any, bool] = {}
-        self.skipped = 0
         self.rows: list[tuple[Any, ...]] = []
         self.values = 0
 
     def add(self, entry: Any) -> None:
-        try:
-            row = (self._call(entry), *_numbers(entry))
-        except (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError):
-            self.skipped += 1
-            return
-        self.rows.append(row)
+        with contextlib.suppress(AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError):
+            self.rows.append((self._call(entry), *_numbers(entry)))
 
     def _call(self, entry: Any) -> int:
         get = entry.get
@@ -241,11 +237,9 @@ def reduce_values(top: Any) -> dict[str, Any]:
     rank = _own_rank(head, reduction)
     return {
         "rank": rank,
-        "version": _text(head.get("version")),
         "backend": ",".join(sorted(reduction.backends - {""})),
         "groups": {n: [g["desc"], rank_ranges(g["ranks"])] for n, g in sorted(reduction.groups.items())},
         "status": status,
         "calls": reduction.shown,
         "columns": reduction.columns(),
-        "skipped": reduction.skipped,
     }

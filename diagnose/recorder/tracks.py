@@ -41,6 +41,26 @@ class Steps(dict[tuple[Shape, ...], int]):
 
 
 @record
+class Side:
+    """What some ranks did: an entry of the first of them, and the file and line that show it."""
+
+    ranks: tuple[int, ...]
+    entry: Entry
+    file: str
+    line: int
+
+    @property
+    def frame(self) -> str:
+        """The user's line behind the entry, as `function at file:line`; empty where the dump has none."""
+        return self.entry.call.frame
+
+    def said(self, *, is_placed: bool = True) -> str:
+        """What was issued, as one reads it: `all_reduce [3] Float (reduce_metrics at train.py:75)`."""
+        said = self.entry.call.said
+        return f"{said} ({self.frame})" if self.frame and is_placed else said
+
+
+@record
 class Recorder:
     """What is known of one rank: its best dump, and the text one of the same moment, which a reader can open."""
 
@@ -49,10 +69,14 @@ class Recorder:
     text: Dump
     is_truncated: bool  # the ring buffer has lost its oldest entries
 
-    def place(self, row: int) -> tuple[str, int]:
-        """Returns the file and line that show an entry; line 1 of a pickle."""
+    def side(self, row: int, ranks: Sequence[int] = ()) -> Side:
+        """Returns what an entry shows of this rank, or of some that did the same; of a pickle all is on line 1."""
         shown = self.text if len(self.text) == len(self.dump) else self.dump
-        return shown.name, shown.entry(row).line
+        return Side(tuple(ranks) or (self.rank,), self.dump.entry(row), shown.name, shown.entry(row).line)
+
+    def last(self) -> tuple[Side, ...]:
+        """Returns the last thing that it recorded in any group: where it was when the others waited for it."""
+        return (self.side(len(self.dump) - 1),) if len(self.dump) else ()
 
 
 @dataclass(slots=True)
@@ -73,15 +97,11 @@ class Track:
         found = bisect.bisect_left(self.seqs, seq)
         return found if found < len(self.seqs) and self.seqs[found] == seq else -1
 
-    def entry(self, seq: int) -> Entry | None:
-        """Returns the entry at a sequence number."""
-        found = self.at(seq)
-        return self.recorder.dump.entry(self.rows[found]) if found >= 0 else None
-
     @property
     def waiting(self) -> Entry | None:
         """The first entry that has not completed."""
-        return self.entry(self.done + 1) if self.knows_completion else None
+        found = self.at(self.done + 1) if self.knows_completion else -1
+        return self.recorder.dump.entry(self.rows[found]) if found >= 0 else None
 
     def is_shifted(self, odd: Track, seq: int) -> bool:
         """Tells whether one goes on as the other one did a step before, or two steps changed places: the order is wrong."""
@@ -113,12 +133,9 @@ def _best(rank: int, dumps: list[Dump]) -> Recorder:
     same = [dump for dump, end in zip(dumps, ends, strict=True) if max(ends) - end < SAME_ATTEMPT_NS]
     same.sort(key=lambda dump: (not any(c.frame for c in dump.calls[:8]), -len(dump), dump.name))
     text = next((dump for dump in same if dump.is_json), same[0])
-    return Recorder(rank, same[0], text, _is_truncated(same[0]))
-
-
-def _is_truncated(dump: Dump) -> bool:
-    first = min(dump.columns["record"], default=0)
-    return first > 0 if first >= 0 else min(dump.columns["seq"]) > 1  # 2.2 numbers no records
+    first = min(same[0].columns["record"], default=0)
+    is_truncated = first > 0 if first >= 0 else min(same[0].columns["seq"]) > 1  # 2.2 numbers no records
+    return Recorder(rank, same[0], text, is_truncated)
 
 
 def tracks(of_ranks: dict[int, Recorder], steps: Steps) -> dict[GroupKey, dict[int, Track]]:

@@ -15,7 +15,7 @@ from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
 from ..scan.scan import Scan
-from ..sources.refusals import NO_TIME, may_be_log
+from ..sources.bounds import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
 from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
@@ -109,7 +109,7 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     for group in tree.groups[:MAX_STACKS] if tree is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
-        rows.append(StackGroup(ranks, frames, group.count))
+        rows.append(StackGroup(ranks, frames, len(group.ranks)))
     return tuple(rows)
 
 

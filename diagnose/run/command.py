@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..hooks.config import say
 from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import clear, join
-from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment, say
+from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment
 from ..lines.record import record
 from .streams import open_streams
 from .watch import Watch, end_like

@@ -5,6 +5,13 @@ terminal) share one, so that the order of lines is kept. A stream that is closed
 
 A copier moves one stream and keeps a copy. It is a process in a session of its own, so that the job never meets a broken
 pipe when `diagnose run` is killed, by SIGKILL too: it goes on until the job's last writer is gone.
+
+The sentinel, which notes what reaches the job's process group and its log folder, and the board that it notes it on.
+
+The sentinel stands in the job's process group: a signal that reached it too (Ctrl-C, `kill -- -PGID`, `timeout`,
+`scancel`) has reached the job already; forwarding it would make two of one, and a launcher that gets a second SIGTERM
+aborts its clean-up. It also looks whether anything in the launcher's log folder moves: a stalled file system then holds
+up the sentinel and nothing else.
 """
 
 from __future__ import annotations
@@ -12,16 +19,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import glob
+import mmap
 import os
 import select
 import signal
+import struct
 import sys
 import termios
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..hooks.kept import Kept, join
-from .board import HIGHEST_FD, Board
 
 OUTWARD_GONE = 3  # exit status: whoever read our stdout left (`| head`); the job shall meet that as it would alone
 _PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
@@ -41,6 +51,9 @@ class JobStream:
     child_fds: tuple[int, ...]
     terminal: bool
     kept: Kept
+    copier: int = 0  # the pid of the process that moves it, 0 once that has ended; and its two pipes
+    ask: int = -1  # one byte asks to say when all that the job wrote is through
+    answer: int = -1  # becomes readable then, or at the end of the stream
 
 
 def open_streams(folder: str, tail_bytes: int) -> list[JobStream]:
@@ -104,17 +117,7 @@ def copy_size(ours: int, master: int) -> bool:
 # --- copiers -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Copier:
-    """A running copier, as its parent sees it."""
-
-    stream: JobStream
-    pid: int
-    ask: int  # one byte asks to say when all that the job wrote is through
-    answer: int  # becomes readable then, or at the end of the stream
-
-
-def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> Copier:
+def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> None:
     """Forks the copier of one stream."""
     asked, ask = os.pipe()
     answer, answered = os.pipe()
@@ -131,7 +134,7 @@ def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> C
             os._exit(status)
     os.close(asked)
     os.close(answered)
-    return Copier(stream, pid, ask, answer)
+    stream.copier, stream.ask, stream.answer = pid, ask, answer
 
 
 def _settle(wanted: set[int], signals: Collection[int]) -> None:
@@ -191,3 +194,70 @@ def _write_all(fd: int, data: memoryview) -> bool:
             # a full disk loses output, as it would without us; only a reader that left ends the stream
             return error.errno not in _GONE
     return True
+
+
+# --- the sentinel ----------------------------------------------------------------------------------------------------
+
+HIGHEST_FD = 4096  # what a parent that leaks descriptors may have handed us
+_LOOK_S = 30.0  # how often the log folder is looked at, at most: a file server has better things to do
+_PARENT_S = 5.0  # how soon the sentinel is gone after a parent that was killed
+_MOST_FILES = 4_000  # of a larger folder, the first ones found
+
+
+class Board:
+    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map.
+
+    No lock, no message. Times are `time.monotonic()` seconds, which all processes of a machine share.
+    """
+
+    __slots__ = ("_map",)
+
+    def __init__(self) -> None:
+        self._map = mmap.mmap(-1, mmap.PAGESIZE)
+        self.note()
+
+    def note(self, signal_number: int = 0) -> None:
+        """Notes that a signal came to a bystander in the job's process group; 0: that something moved."""
+        struct.pack_into("d", self._map, 8 * signal_number, time.monotonic())
+
+    def last(self, signal_number: int = 0) -> float:
+        """When that was; 0 for never."""
+        return float(struct.unpack_from("d", self._map, 8 * signal_number)[0])
+
+
+def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str], hang_after_s: float | None) -> int:
+    """Forks the sentinel, which watches the files that match `patterns`; returns its pid."""
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in signals:
+            signal.signal(number, lambda got, _frame: board.note(got))
+        os.closerange(0, HIGHEST_FD)  # it must keep no pipe open whose end somebody waits for
+        pause_s = min(_LOOK_S, hang_after_s / 4) if hang_after_s else _PARENT_S
+        before = fingerprint(patterns) if hang_after_s else None
+        while os.getppid() == parent:
+            select.select([], [], [], pause_s)
+            if before is not None and before != (before := fingerprint(patterns)):
+                board.note()
+    finally:
+        os._exit(0)
+
+
+def fingerprint(patterns: Sequence[str]) -> tuple[int, int, float]:
+    """Count, bytes and newest change of the files that match or lie below: what any line written changes."""
+    count, size_bytes, newest = 0, 0, 0.0
+    waiting = [path for pattern in patterns for path in glob.glob(pattern)]
+    while waiting and count < _MOST_FILES:
+        path = waiting.pop()
+        try:
+            if os.path.isdir(path):
+                waiting += [entry.path for entry in os.scandir(path) if not entry.is_symlink()]
+                continue
+            status = os.stat(path)
+        except OSError:
+            continue
+        count, size_bytes, newest = count + 1, size_bytes + status.st_size, max(newest, status.st_mtime)
+    return count, size_bytes, newest

@@ -16,8 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from .board import Board, start_sentinel
-from .streams import OUTWARD_GONE, Copier, JobStream, copy_size, start_copier
+from .streams import OUTWARD_GONE, Board, JobStream, copy_size, start_copier, start_sentinel
 
 _NOT_PASSED = {
     "SIGKILL", "SIGSTOP", "SIGCHLD", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGPIPE", "SIGXFSZ", "SIGURG",
@@ -41,7 +40,6 @@ class Watch:
     def __init__(self, streams: list[JobStream], hang_after_s: float | None) -> None:
         self.streams, self.hang_after_s = streams, hang_after_s
         self.board = Board()
-        self.copiers: list[Copier] = []
         self.job = 0
         self.status: int | None = None  # as of waitpid
         self.outward_gone = False  # somebody who read our output has left
@@ -68,7 +66,8 @@ class Watch:
         signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
         for number in (*self._signals, signal.SIGCHLD):
             signal.signal(number, lambda _number, _frame: None)
-        self.copiers = [start_copier(stream, self.board, self._signals) for stream in self.streams]
+        for stream in self.streams:
+            start_copier(stream, self.board, self._signals)
         self._sentinel = start_sentinel(self.board, self._signals, patterns, self.hang_after_s)
         try:
             self.job = os.posix_spawnp(
@@ -91,10 +90,11 @@ class Watch:
 
     def drain(self) -> None:
         """Waits until all that the job wrote is through to where it was going."""
-        for copier in self.copiers:
-            with contextlib.suppress(OSError):  # it has ended: `answer` reads as ended too
-                os.write(copier.ask, b"?")
-            while copier in self.copiers and copier.answer not in _readable(copier.answer, self._wakeup):
+        for stream in self.streams:
+            if stream.copier:
+                with contextlib.suppress(OSError):  # it has ended: `answer` reads as ended too
+                    os.write(stream.ask, b"?")
+            while stream.copier and stream.answer not in _readable(stream.answer, self._wakeup):
                 if ENDING & set(self._read_signals()):
                     return
                 self._reap()
@@ -178,19 +178,18 @@ class Watch:
                 if pid == self.job:
                     self.status = status
                 self._reporters.pop(pid, None)
-                for copier in [copier for copier in self.copiers if copier.pid == pid]:
-                    self._replace(copier, status)
+                for stream in [stream for stream in self.streams if stream.copier == pid]:
+                    self._replace(stream, status)
 
-    def _replace(self, copier: Copier, status: int) -> None:
+    def _replace(self, stream: JobStream, status: int) -> None:
         """A copier that was killed (by the out-of-memory killer, say) is started again before the job can notice."""
-        stream = copier.stream
-        os.close(copier.ask)
-        os.close(copier.answer)
-        self.copiers.remove(copier)
+        os.close(stream.ask)
+        os.close(stream.answer)
+        stream.copier = 0
         if os.WIFSIGNALED(status) and self._restarts < _MOST_RESTARTS:
             self._restarts += 1
             stream.kept.go_on()
-            self.copiers.append(start_copier(stream, self.board, self._signals))
+            start_copier(stream, self.board, self._signals)
         elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
             os.close(stream.read_end)  # the job meets the reader's absence as it would alone
             self.outward_gone = True

@@ -11,7 +11,7 @@ import stat
 from itertools import pairwise
 
 from ..lines.record import record
-from ..sources.refusals import NO_TIME, OUT_OF_TIME
+from ..sources.bounds import NO_TIME, OUT_OF_TIME
 from ..sources.source import Source
 from .scan import SourceScan, merge, merge_all, seal
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
-from ..catalogue.compiled import Compiled, to_bytes
-from ..catalogue.load import compiled_bytes
+from ..catalogue.cache import Compiled, to_bytes
 from ..sources.bounds import Deadline
 from ..sources.source import Source
 from .parts import Part
@@ -144,9 +143,8 @@ def _take(todo: deque[Numbered]) -> Numbered | None:
 
 
 def _for_workers(rules: ScanRules) -> tuple[bytes, bytes]:
-    """Yield the key and the rules as workers read them: as they lie in the cache, which costs least, or made anew."""
-    content = compiled_bytes(rules.key) or to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}, {}))
-    return rules.key.encode(), content
+    """Yield the key and the rules as workers read them."""
+    return rules.key.encode(), to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}, {}, rules.key))
 
 
 class _Worker:

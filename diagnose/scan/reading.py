@@ -6,14 +6,12 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
 from ..sources.blocks import read_blocks
-from ..sources.bounds import Deadline, Share
+from ..sources.bounds import Deadline, Share, broken_off, read_up_to
 from ..sources.kinds import LINES
-from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources
 from ..traces.stack_forms import arrays_of
 from .kept import Packer, give_back_memory
@@ -173,7 +171,7 @@ def _read_stacks(source: Source) -> SourceScan:
     found = SourceScan(source.name, source.kind)
     try:
         with closing(source.open()) as stream:
-            data = read_limited(stream.read, MAX_STACKS_BYTES)
+            data = read_up_to(MAX_STACKS_BYTES + 1, stream.read)
     except OSError as error:
         found.gaps += (f"reading stopped: {error.strerror or error}",)
         return found
@@ -192,7 +190,7 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     """A scan written elsewhere: its sources join as if they had been read here."""
     try:
         with closing(source.open()) as stream:
-            saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
+            saved = scan_from_json(read_up_to(MAX_SCAN_BYTES + 1, stream.read), source.name)
     except (OSError, SourceError) as error:
         return [unread(source, str(error))]
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
@@ -201,10 +199,8 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
 
 
 if TYPE_CHECKING:
+    from ..recorder.dump import Dump
     from ..recorder.reader import DumpReader
-
-MAX_UNPACKED_BYTES = 128 << 20  # of a dump in an archive, which this process has to unpack; 50 MB were never seen
-
 
 class DumpReading:
     """Reads dumps into a scan; the process that loads them is started for the first and kept for the others."""
@@ -215,42 +211,20 @@ class DumpReading:
 
     def read(self, source: Source) -> SourceScan:
         """Yield the source's row; why it cannot be read is its `skipped`."""
-        from ..recorder.reader import DumpReader, Unreadable
+        from ..recorder.reader import MAX_DUMP_BYTES, DumpReader, too_large
 
         self._reader = self._reader or DumpReader()
-        found = self._reader.read(source.name, _content(source))
-        row = SourceScan(source.name, "recorder", bytes=source.size or 0)
-        if isinstance(found, Unreadable):
-            row.skipped = found.reason
-        else:
-            self._scan.dumps.append(found)
-        return row
+        size = source.size or 0
+        found: Dump | str = too_large(size)
+        if size <= MAX_DUMP_BYTES:
+            with closing(source.open()) as stream:
+                found = self._reader.read(source.name, read_up_to(MAX_DUMP_BYTES + 1, stream.read))
+        if isinstance(found, str):
+            return SourceScan(source.name, "recorder", bytes=size, skipped=found)
+        self._scan.dumps.append(found)
+        return SourceScan(source.name, "recorder", bytes=size)
 
     def close(self) -> None:
         """End the process."""
         if self._reader is not None:
             self._reader.close()
-
-
-def _content(source: Source) -> Path | Callable[[], bytes]:
-    """The path of a plain file, which the child reads itself; else what unpacks the bytes."""
-    if source.path is not None and not source.layers:
-        return Path(source.path)
-
-    def unpack() -> bytes:
-        stream = source.open()
-        try:
-            return read_limited(stream.read, MAX_UNPACKED_BYTES)
-        finally:
-            stream.close()
-
-    return unpack
-
-
-def read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
-    """Yield what a stream holds, up to one byte more than the limit."""
-    parts, left = [], limit + 1
-    while left > 0 and (part := read(min(left, 1 << 20))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)

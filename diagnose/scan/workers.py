@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, BinaryIO
 
-from ..catalogue.compiled import from_bytes
+from ..catalogue.cache import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
-from ..sources.bounds import Deadline
+from ..sources.bounds import OUT_OF_TIME, Deadline, broken_off
 from ..sources.labels import Rewriting
-from ..sources.refusals import OUT_OF_TIME, broken_off
 from ..sources.source import Source
 from .parts import UNREAD, Part
 from .scan import SourceScan, source_to_json

@@ -1,5 +1,4 @@
-"""The members of a tar or zip archive, or of a text that shows several files, one after the other, in bounded memory;
-nothing is ever written to disk.
+"""The members of a tar or zip archive, one after the other, in bounded memory.
 
 In: the archive as a stream. Out: `Member`s in archive order, whose bytes are bounded together. A member's bytes must be
 read before the next is asked for. Names are only names: `../../etc/passwd` is a label here, never a path.
@@ -8,21 +7,31 @@ read before the next is asked for. Names are only names: `../../etc/passwd` is a
 from __future__ import annotations
 
 import io
-import re
+import struct
+import tarfile
+import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
-from itertools import chain, pairwise
-from typing import IO, TYPE_CHECKING, Any, cast
+from dataclasses import field
+from typing import IO, Any, Literal, cast
 
-from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .bounds import HEADER_BYTES, MAX_BOMBS, MAX_MEMBERS, Deadline, Share, cut, is_bomb
-from .kinds import Container
-from .refusals import OUT_OF_TIME, broken_off
-from .streams import Joined, Readable, Stream, peek
-
-if TYPE_CHECKING:
-    import tarfile
+from .bounds import (
+    HEADER_BYTES,
+    MAX_BOMBS,
+    MAX_DIRECTORY_BYTES,
+    MAX_MEMBERS,
+    MAX_SPOOLED_BYTES,
+    OUT_OF_TIME,
+    SPOOL_BYTES,
+    Deadline,
+    Share,
+    broken_off,
+    cut,
+    is_bomb,
+)
+from .streams import PIECE_BYTES, Readable, Stream, pieces_of
 
 
 @record
@@ -33,6 +42,7 @@ class Member:
     size: int | None
     stream: Stream | None
     skipped: str | None = None
+    damage: list[str] = field(default_factory=list)  # grows while the bytes are read
 
 
 class OutOfTimeError(Exception):
@@ -42,10 +52,9 @@ class OutOfTimeError(Exception):
 class Meter:
     """What one archive may still give: its bytes in and out, and until when it is read."""
 
-    def __init__(self, deadline: Deadline | Share, bytes_in: int = 0) -> None:
+    def __init__(self, deadline: Deadline | Share) -> None:
         self._deadline = deadline
-        self.bytes_in = bytes_in
-        self.bytes_out = 0
+        self.bytes_in = self.bytes_out = 0
         self._bombs = 0
 
     def is_over(self, bytes_out: int) -> bool:
@@ -64,86 +73,60 @@ class Meter:
         if self._deadline.passed():
             raise OutOfTimeError(OUT_OF_TIME)
 
+    def member(
+        self, name: str, size: int | None, pieces: Iterator[bytes], packed_bytes: int | None = None, crc: int | None = None
+    ) -> Member:
+        """Yield a member that can be read; `packed_bytes`: of a zip's, which need not be unpacked to reach the next."""
+        damage: list[str] = []
+        return Member(name, size, Readable(self._guarded(pieces, damage, packed_bytes, crc)), damage=damage)
 
-class Guarded(Readable):
-    """A member's bytes; damage, the deadline and a bomb end the stream and are noted instead of being raised."""
-
-    def __init__(
-        self, raw: IO[bytes], packed_bytes: int | None, damage: list[str], meter: Meter, crc: int | None = None
-    ) -> None:
-        self._raw = raw
-        self._packed_bytes = packed_bytes
-        self._damage = damage
-        self._meter = meter
-        self._crc, self._wanted_crc = 0, crc
-        self._bytes_out = 0
-        self._at_end = False
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer`; 0 is the end, be it the real one, damage, or a bomb that was cut."""
-        if self._at_end:
-            return 0
-        target = memoryview(buffer).cast("B")
+    def _guarded(self, pieces: Iterator[bytes], damage: list[str], packed: int | None, crc: int | None) -> Iterator[bytes]:
+        """Yield the pieces; damage, the deadline and a bomb end them and are noted instead of being raised."""
+        bytes_out = own_crc = 0
         try:
-            self._meter.check_time()
-            data = self._raw.read(len(target))
+            for piece in pieces:
+                self.check_time()
+                yield piece
+                bytes_out += len(piece)
+                own_crc = zlib.crc32(piece, own_crc)
+                if self.is_over(len(piece)) or (packed is not None and is_bomb(bytes_out, packed)):
+                    damage.append(cut(bytes_out))
+                    if packed is not None:
+                        self.write_off(bytes_out)
+                    return
         except OutOfTimeError as error:
-            return self._end(str(error))
+            damage.append(str(error))
         except Exception as error:  # what a decoder raises has no common ancestor
-            return self._end(f"damaged after {self._bytes_out:,} bytes ({broken_off(error)})")
-        if not data:
-            is_whole = self._wanted_crc in (None, self._crc)
-            return self._end(None if is_whole else f"damaged within {self._bytes_out:,} bytes (wrong checksum)")
-        target[: len(data)] = data
-        self._bytes_out += len(data)
-        self._crc = zlib.crc32(data, self._crc) if self._wanted_crc is not None else 0
-        packed = self._packed_bytes
-        if self._meter.is_over(len(data)) or (packed is not None and is_bomb(self._bytes_out, packed)):
-            self._end(cut(self._bytes_out))
-            if packed is not None:  # of a zip, which need not be unpacked to reach the next
-                self._meter.write_off(self._bytes_out)
-        return len(data)
-
-    def close(self) -> None:
-        """Closes the member, not the archive."""
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-    def _end(self, reason: str | None) -> int:
-        self._at_end = True
-        if reason is not None:
-            self._damage.append(reason)
-        return 0
+            damage.append(f"damaged after {bytes_out:,} bytes ({broken_off(error)})")
+        else:
+            if crc not in (None, own_crc):
+                damage.append(f"damaged within {bytes_out:,} bytes (wrong checksum)")
 
 
 def read_members(
-    stream: Stream, container: Container, damage: list[str], deadline: Deadline | Share
-) -> Iterator[tuple[Member, list[str]]]:
-    """Yields each member with the list its own damage goes to; `damage` takes what concerns the archive."""
-    if container == "sections":
-        yield from ((Member(name, None, body), []) for name, body in read_sections(stream))
-        return
-    from .zips import zip_members
-
-    members = (tar_members if container == "tar" else zip_members)(stream, damage, Meter(deadline))
+    stream: Stream, container: Literal["tar", "zip"], damage: list[str], deadline: Deadline | Share
+) -> Iterator[Member]:
+    """Yields each member; `damage` takes what concerns the archive."""
     try:
-        for count, with_damage in enumerate(members):
+        found = (tar_members if container == "tar" else zip_members)(stream, damage, Meter(deadline))
+        for count, member in enumerate(found):
             if deadline.passed():
                 damage.append(OUT_OF_TIME)
                 return
             if count >= MAX_MEMBERS:
                 damage.append(f"only its first {MAX_MEMBERS:,} members were read")
                 return
-            yield with_damage
+            yield member
     except Exception as error:  # whatever the library meets in it: the members before were read
         damage.append(f"the rest of the archive was not read ({broken_off(error)})")
 
 
 # --- tar ----------------------------------------------------------------------------------------------------------
 
+TAR_PIECE_BYTES = 8 << 10  # of one that the archive's end cuts off nothing is given
 
-class Supply(Readable):
+
+class Supply:
     """A tar's own bytes. `tarfile` asks on at the end of a cut one as often as a header says, and keeps headers of any
     length: a second read there, or more than `allowed` bytes of one member's headers, ends it."""
 
@@ -153,7 +136,7 @@ class Supply(Readable):
         self._is_at_end = False
         self.allowed: int | None = HEADER_BYTES  # None: a member is read
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int) -> bytes:
         """Gives the next bytes."""
         self._meter.check_time()
         data = self._raw.read(size) or b""
@@ -168,41 +151,17 @@ class Supply(Readable):
         return data
 
 
-class _Stored(Readable):
-    """What a sparse member holds; its holes are left out, as those of a sparse file are."""
-
-    def __init__(self, raw: IO[bytes], spans: list[tuple[int, int]]) -> None:
-        self._raw = raw
-        self._spans = iter(spans)
-        self._left = 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Gives the next bytes that are stored."""
-        while self._left <= 0:
-            span = next(self._spans, None)
-            if span is None:
-                return b""
-            self._raw.seek(span[0])
-            self._left = span[1]
-        data = self._raw.read(min(size, self._left))
-        self._left -= len(data)
-        return data
-
-
-def tar_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[tuple[Member, list[str]]]:
+def tar_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[Member]:
     last = "its beginning"
     supply = Supply(stream, meter)
     try:
-        import tarfile  # costs every start, and few runs need it
-
         with tarfile.open(fileobj=cast(IO[bytes], supply), mode="r|", errorlevel=0) as archive:
             while (info := archive.next()) is not None:
                 cast(Any, archive).members.clear()  # tarfile keeps every header otherwise
                 last = info.name
-                own: list[str] = []
                 supply.allowed = None
-                if (member := _tar_member(archive, info, own, meter)) is not None:
-                    yield member, own
+                if (member := _tar_member(archive, info, meter)) is not None:
+                    yield member
                 if archive.fileobj is not None:  # what of the member is left is no header
                     cast(Any, archive.fileobj).seek(max(archive.offset, archive.fileobj.tell()))
                 supply.allowed = HEADER_BYTES
@@ -212,64 +171,103 @@ def tar_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[tup
         damage.append(f"the archive is damaged or cut short after {last} ({broken_off(error)})")
 
 
-def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo, damage: list[str], meter: Meter) -> Member | None:
-    if info.isreg():
-        handle = archive.extractfile(info)
-        if handle is None:
-            return None
-        body = handle if info.sparse is None else cast(IO[bytes], _Stored(cast(Any, handle).raw, cast(Any, info.sparse)))
-        return Member(info.name, info.size, Guarded(body, None, damage, meter))
+def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo, meter: Meter) -> Member | None:
+    if info.isreg() and (handle := archive.extractfile(info)) is not None:
+        spans = [(0, info.size)] if info.sparse is None else cast(Any, info.sparse)
+        return meter.member(info.name, info.size, _stored(cast(Any, handle).raw, spans))
     if info.islnk() or info.issym():
         return Member(info.name, None, None, f"a link to {info.linkname} in the same archive")
-    return None if info.isdir() else Member(info.name, None, None, "a device or named pipe")
+    return None if info.isdir() or info.isreg() else Member(info.name, None, None, "a device or named pipe")
 
 
-# --- several files in one text ------------------------------------------------------------------------------------
-# as `tail`, `head`, `more` or a loop shows them, or by `grep -r`:
-#
-#     ==> logs/rank0.log <==        ::::::::::::::        ===== rank0.log =====        logs/rank0.log:12:step 3 loss 2.1
-#                                   rank0.log                                          logs/rank0.log-13-step 4 loss 2.0
-#                                   ::::::::::::::
-
-MAX_SHOWN_BYTES = 32 << 20  # looked through: five thousand lines of each of 64 ranks
-_SUFFIX = rb"\.(?:log|txt|out|err|stdout|stderr)(?:\.\d{1,3})?"
-_LOG_NAME = rb"[^\n<>|]{1,400}" + _SUFFIX  # else a program's own banner would read as a head
-_DRAWN = rb"@{2,40}(?!@) ?(" + _LOG_NAME + rb")(?: ?[@<]{2,40})?\r?\n"
-# coreutils' `write_header` in head.c and tail.c; the 14 colons of util-linux' more.c
-_STYLES: tuple[bytes, ...] = (
-    rb"==> ([^\s<>|]{1,400}|standard input|" + _LOG_NAME + rb") <==\r?\n",
-    rb":{14}\r?\n([^\s<>|:][^\n<>|]{0,400}?)\r?\n:{14}\r?\n",
-    *(_DRAWN.replace(b"@", re.escape(sign)) for sign in b"= - # * > + ~".split()),
-)
-_ANY = b"|".join(b"(?P<style%d>%b)" % style for style in enumerate(_STYLES))
-_FIRST = lazy(rb"(?:[^\n]{0,400}\n){0,2}?(?:" + _ANY + b")")
-# of a match, of a line around one with -A, -B or -C, and what `grep` draws between two groups of these
-_NAMED = rb"(?m)^(?:([^\s:<>|]{1,400}?" + _SUFFIX + rb")(?::(?:\d{1,9}:)?|-\d{1,9}-)|--$)"
-_ALL_NAMED = lazy(rb"(?:" + _NAMED.removeprefix(b"(?m)^") + rb"[^\n]{0,4000}(?:\n|\Z)){3}")
+def _stored(raw: IO[bytes], spans: list[tuple[int, int]]) -> Iterator[bytes]:
+    """What a member holds; the holes of a sparse one are left out, as those of a sparse file are."""
+    for start, size in spans:
+        raw.seek(start)
+        yield from pieces_of(raw, size, TAR_PIECE_BYTES)
 
 
-def has_sections(head: bytes) -> bool:
-    """Tells whether a text begins with the head of a file; a prompt with its command may stand above it."""
-    return _FIRST.match(head) is not None or _ALL_NAMED.match(head) is not None
+# --- zip: with its directory or, where that is lost, without ------------------------------------------------------
+
+_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+_ENCRYPTED, _STREAMED = 0x1, 0x8  # bits of the zip flags
 
 
-def read_sections(stream: Stream) -> Iterator[tuple[str, Stream]]:
-    """Yield the files that such a text shows, in the order of their first lines; every head is of the first one's style.
+class _Spool(tempfile.SpooledTemporaryFile[bytes]):
+    """Says that it can seek, which `zipfile` asks of every file and which Python 3.10's spool does not answer."""
 
-    What `tail -f` shows of one file in turns with others is joined. What stands above the first head goes with the first
-    file; what lies behind the bytes that are looked through, with the one that was open there.
-    """
-    text, _ = peek(stream, MAX_SHOWN_BYTES)
-    found = _FIRST.match(text)
-    style = b"(?m)^" + _STYLES[int((found.lastgroup or "")[len("style") :])] if found else _NAMED
-    bodies: dict[str, list[bytes]] = {}
-    name, above = "", 0  # where the text above the first head begins
-    for head, following in pairwise(chain(re.finditer(style, text), [None])):
-        assert head is not None
-        name = head[1].decode("utf-8", "replace") if head[1] else name
-        end = following.start() if following else len(text)
-        bodies.setdefault(name, []).append(text[above : head.start()] + text[head.end() : end])
-        above = end
-    for each, parts in bodies.items():
-        body = b"".join(parts)
-        yield each, Joined(body, stream, is_owned=False) if each == name else io.BytesIO(body)
+    def seekable(self) -> bool:
+        return True
+
+
+def zip_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[Member]:
+    with _Spool(SPOOL_BYTES) as spool:
+        file = cast(IO[bytes], stream if isinstance(stream, io.FileIO) else spool)
+        for piece in pieces_of(stream, MAX_SPOOLED_BYTES + 1) if file is spool else ():
+            file.write(piece)
+        meter.bytes_in = file.seek(0, io.SEEK_END)
+        if file is spool and meter.bytes_in > MAX_SPOOLED_BYTES:
+            damage.append(f"a zip archive of more than {MAX_SPOOLED_BYTES >> 30} GiB inside another one")
+            return
+        try:
+            end = cast(Any, zipfile)._EndRecData(file)
+            if end and end[5] > MAX_DIRECTORY_BYTES:  # all of which `zipfile` keeps
+                raise zipfile.BadZipFile
+            archive = zipfile.ZipFile(file)
+        except Exception:
+            damage.append("the zip archive is damaged, cut short or has too many members; the first of them were read")
+            yield from _loose_members(file, meter)
+            return
+        with archive:
+            for info in archive.infolist():
+                if meter.is_over(0):
+                    damage.append(f"the rest of the archive was not read: {cut(meter.bytes_out)}")
+                    return
+                if not info.filename.endswith("/"):  # `is_dir` breaks on an empty name
+                    yield _zip_member(archive, info, meter)
+
+
+def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter) -> Member:
+    if info.flag_bits & _ENCRYPTED:
+        return Member(info.filename, info.file_size, None, "encrypted in its zip archive")
+    try:
+        handle = archive.open(info)
+    except Exception as error:
+        return Member(info.filename, info.file_size, None, f"damaged in its zip archive ({broken_off(error)})")
+    cast(Any, handle)._expected_crc = None  # it would withhold the last bytes over a wrong one
+    pieces = iter(lambda: cast(Any, handle).read1(PIECE_BYTES), b"")  # `read` withholds what is whole before damage
+    return meter.member(info.filename, info.file_size, pieces, info.compress_size, info.CRC)
+
+
+def _loose_members(file: IO[bytes], meter: Meter) -> Iterator[Member]:
+    """Walks the local headers of a zip whose directory (at its end) is lost."""
+    position = 0
+    while True:
+        file.seek(position)
+        header = file.read(_LOCAL_HEADER.size)
+        if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
+            return
+        _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+        name = file.read(name_length).decode("utf-8", "replace")
+        start = position + _LOCAL_HEADER.size + name_length + extra_length
+        if flags & (_ENCRYPTED | _STREAMED) or method not in (0, 8):
+            yield Member(name, None, None, "its zip archive is cut short, and it cannot be read without the end")
+            return
+        if not name.endswith("/"):
+            yield meter.member(name, size, _loose_pieces(file, start, packed, is_deflated=method == 8), packed, crc)
+        position = start + packed
+
+
+def _loose_pieces(file: IO[bytes], start: int, left: int, *, is_deflated: bool) -> Iterator[bytes]:
+    """The bytes of one member, stored or deflated; raises EOFError where the file stops before the member does."""
+    inflater = zlib.decompressobj(-15) if is_deflated else None
+    file.seek(start)
+    for data in pieces_of(file, left):
+        left -= len(data)
+        if inflater is None:
+            yield data
+        while inflater is not None and data and not inflater.eof:
+            yield inflater.decompress(data, PIECE_BYTES)
+            data = inflater.unconsumed_tail  # noqa: PLW2901
+    if left and (inflater is None or not inflater.eof):
+        raise EOFError("the archive stops here")

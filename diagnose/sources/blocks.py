@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from ..errors import SourceError
-from .bounds import Deadline
-from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_round
+from .bounds import Deadline, broken_off
+from .exports import MAX_TURNED_BYTES, Reader, is_newest_first, lines_of_answer, turned_round
 from .labels import Rewriting
-from .log_forms import Reader, reader_of
+from .log_forms import reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
-from .refusals import broken_off
 from .source import Source
-from .streams import Bounded, Decoding, Stream
+from .streams import Readable, Stream, as_utf8, pieces_of
 from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
 
 BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
@@ -60,7 +59,7 @@ def read_blocks(
     a short source that a terminal broke into lines is told from others (None: none is)."""
     stream = source.open(deadline)
     try:
-        decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
+        decoded = as_utf8(stream, source.encoding) if source.encoding != "utf-8" else stream
         decoded = lines_of_answer(decoded.read, source.damage) if source.kind == "loki" else decoded
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
         if (reader := reader_of(source.kind, source.label)) is not None:
@@ -97,7 +96,7 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         if position is None or (end is not None and position >= end):
             return
         file.seek(position)
-        stream: Stream = file if stop is None else Bounded(file, stop - position)
+        stream: Stream = file if stop is None else Readable(pieces_of(file, stop - position))
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)

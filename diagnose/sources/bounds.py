@@ -1,14 +1,17 @@
-"""How much of an input is read: until when, and how many bytes of what a stranger packed.
+"""How much of an input is read: until when, and how many bytes of what a stranger packed; and in plain words why not more.
 
 Each bound is far above what jobs leave, and holds per archive.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
 MIB = 1 << 20
@@ -35,6 +38,15 @@ def is_bomb(bytes_out: int, bytes_in: int) -> bool:
 def cut(bytes_out: int) -> str:
     """Say that a bomb was cut."""
     return f"cut after {bytes_out // MIB} MiB: it expands more than {MAX_RATIO} times"
+
+
+def read_up_to(size: int, read: Callable[[int], bytes | None]) -> bytes:
+    """Reads on until there are so many bytes, or no more."""
+    parts = []
+    while size > 0 and (part := read(min(size, 1 << 20))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 @record
@@ -85,3 +97,53 @@ class Share:
         if self._left_s is None or self._since is None:
             return self._left_s
         return max(0.0, self._left_s - (time.monotonic() - self._since))
+
+
+# --- why an input is not read ---------------------------------------------------------------------------------------
+
+MAX_REASON_CHARS = 200  # libraries quote what they choked on
+NO_TIME = "the budget of time was used up"
+OUT_OF_TIME = f"not read to its end: {NO_TIME}"
+_OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
+# What begins so holds no log, whatever became of it; a 7z or RAR archive may well hold one.
+_NO_LOG = (
+    "binary: ", "documentation", "empty", "source code", "a device", "a document", "a named pipe", "a notebook",
+    "a page of", "a rule of", "a socket", "an archive without",
+)  # fmt: skip
+_UNOPENED = "which is not opened"
+_LINKED = "in the same archive"  # read where it lies
+
+
+def special(path: str, mode: int, *, is_given: bool) -> str | None:
+    """Says why what lies at a path is no file to read; None where it is one."""
+    if stat.S_ISREG(mode) or (is_given and _OPEN_PIPE.fullmatch(path)):
+        return None
+    if stat.S_ISDIR(mode):
+        return "a folder that cannot be listed (permission denied)"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe: reading it could wait for ever"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device, which holds no log"
+
+
+def why_not(path: str, error: Exception) -> str:
+    """Says why a path could not be opened."""
+    if isinstance(error, FileNotFoundError):
+        return "a link to a file that is gone" if os.path.islink(path) else "it is gone"
+    return "permission denied" if isinstance(error, PermissionError) else broken_off(error).lower()
+
+
+def broken_off(error: Exception) -> str:
+    """Says what ended the reading of an input, in one line."""
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is"
+    if isinstance(error, RecursionError):
+        return "nests too deeply"
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(said.split())[:MAX_REASON_CHARS]
+
+
+def may_be_log(reason: str) -> bool:
+    """Whether what was not read for this reason may be a log."""
+    return reason.endswith(_UNOPENED) or not (reason.startswith(_NO_LOG) or reason.endswith(_LINKED))

@@ -48,6 +48,7 @@ _LOGFMT_FIELD = lazy(
     r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
 )
 
+ESCAPED = {"n": "\n", "t": "\t"}
 Record = dict[str, Any]  # by key; of dicts in it by their keys with dots between them
 
 
@@ -72,7 +73,7 @@ def undress_json(line: bytes) -> Written | None:
         return None
     if not isinstance(loaded, dict):
         return None
-    record = _flat(next((loaded[key] for key in _collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
+    record = _flat(next((loaded[key] for key in collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
     key = next((key for key in _keys(record, "text") if isinstance(record[key], str)), None)
     return _of_step(record) if key is None else _written(record, key)
 
@@ -87,7 +88,8 @@ def undress_logfmt(line: bytes) -> bytes | None:
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
         quoted = found[2] if found[2] is not None else found[3]
-        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", _escaped, quoted))
+        plain = found[4] if quoted is None else re.sub(r"\\(.)", lambda x: ESCAPED.get(x[1], x[1]), quoted)
+        fields.setdefault(found[1], plain)
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
     when = _when(fields)
@@ -100,22 +102,19 @@ def undress_logfmt(line: bytes) -> bytes | None:
     return _one_line(f"{when}{_level(fields, said)}{_rank(fields)}", said)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
-
-
 # --- what a record holds ------------------------------------------------------------------------------------------
 
 
 @cache
-def _collectors() -> Record:
+def collectors() -> Record:
+    """Yield the rows of `collectors.yaml`."""
     return tables(Path(__file__).with_name("collectors.yaml"))
 
 
 @cache
 def _order(role: str) -> dict[str, int]:
     """The keys that may hold it, each with its place among them."""
-    row = _collectors()["roles"][role]
+    row = collectors()["roles"][role]
     keys = [f"{place}.{key}".lstrip(".") for place in row.get("within", [""]) for key in row["keys"]]
     return {key: n for n, key in enumerate(keys)}
 
@@ -244,16 +243,13 @@ def printed(value: object) -> str:
     if isinstance(value, str):
         return value
     links = value[:MAX_LINKS] if isinstance(value, list) else []
-    if not all(map(_is_exception, links)):
+    told = (isinstance(x, dict) and isinstance(x.get("exc_type"), str) and isinstance(x.get("frames"), list) for x in links)
+    if not all(told):
         return ""
     parts = [_raised(links[-1])] if links else []
     for inner, outer in zip(links[:0:-1], links[-2::-1], strict=True):
         parts += [_CAUSE if inner.get("is_cause") else _CONTEXT, _raised(outer)]
     return "\n\n".join(parts)
-
-
-def _is_exception(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("exc_type"), str) and isinstance(value.get("frames"), list)
 
 
 def _raised(link: Record) -> str:

@@ -151,11 +151,9 @@ def without_escapes(data: bytes) -> bytes:
     """Yield the text as it was printed, where a bracket that begins a line, or all names with underscores, are escaped."""
     is_name = b"\\_" in data and _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
     is_bracketed = b"\\[" in data and b"\\]" in data and _BRACKETED.search(data) is not None
-    return change_lines(_MD_ESCAPE, data, _unescaped) if is_name or is_bracketed else data
-
-
-def _unescaped(line: bytes) -> bytes:
-    return line if JSON_LINE.match(line) else _MD_ESCAPE.sub(rb"\1", line)
+    if not is_name and not is_bracketed:
+        return data
+    return change_lines(_MD_ESCAPE, data, lambda line: line if JSON_LINE.match(line) else _MD_ESCAPE.sub(rb"\1", line))
 
 
 # --- line ends that became blanks -------------------------------------------------------------------------------

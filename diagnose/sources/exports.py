@@ -17,7 +17,22 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
+from .bounds import read_up_to
+from .collector_json import collectors
 from .escapes import string_of
+
+
+class Reader:
+    """Gives the lines that were printed, block after block, as many as it is fed."""
+
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield the lines that are complete, as many as `data` has: over all calls as many line ends come out as go in."""
+        raise NotImplementedError
+
+    def finish(self) -> bytes:
+        """Yield what was held back."""
+        return b""
+
 
 # --- Loki -------------------------------------------------------------------------------------------------------
 # `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"pod":"p"},"values":[["17…","text"]]}]}}`, which
@@ -45,9 +60,7 @@ Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in 
 
 def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> io.BytesIO:
     """Yield the stream of the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
-    data = b""
-    while len(data) <= MAX_ANSWER_BYTES and (part := read(MAX_ANSWER_BYTES + 1 - len(data))):
-        data += part
+    data = read_up_to(MAX_ANSWER_BYTES + 1, read)
     entries = None
     is_large = len(data) > MAX_ANSWER_BYTES or data.count(b'["') > MAX_LINES
     if not is_large:
@@ -100,14 +113,6 @@ def _whole_entries(text: str) -> Iterator[Entry]:
 
 # --- tables: a column of messages among columns of times, hosts and services ---------------------------------------
 
-_MESSAGES = (
-    "message", "@message", "msg", "log", "line", "content", "_raw", "textpayload", "logmessage", "rawdata",
-    "jsonpayload.message",
-)  # fmt: skip
-_TIMES = ("timestamp", "@timestamp", "time", "date", "_time", "timegenerated", "datetime", "receivetimestamp")
-_OTHERS = (
-    "host", "service", "hostname", "pod", "podname", "container", "severity", "level", "status", "logstream", "@logstream",
-)  # fmt: skip
 MAX_RECORD = 1 << 20  # bytes; a longer one is an open quotation mark that nobody closes
 MAX_HEADER = 2_000
 
@@ -119,12 +124,12 @@ def delimiter_of(head: bytes) -> str | None:
         return None
     for delimiter in (",", "\t", ";"):
         names = _names(header, delimiter)
-        if any(name in _MESSAGES for name in names) and any(name in (*_TIMES, *_OTHERS) for name in names):
+        if names and all(_first_of(names, kinds) >= 0 for kinds in (("messages",), ("times", "others"))):
             return delimiter
     return None
 
 
-class TableReader:
+class TableReader(Reader):
     """Reads the messages of a table; one of several lines stands on the first of its own, parted by `\\r`."""
 
     def __init__(self) -> None:
@@ -134,15 +139,14 @@ class TableReader:
         self._open_bytes = 0
         self._is_quoted = False
 
-    def feed(self, data: bytes) -> bytes:
-        """Yield the lines of the records that are complete; over all calls as many line ends come out as went in."""
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield the lines of the records that are complete."""
         *lines, last = data.split(b"\n")
         out: list[bytes] = []
         if self._delimiter is None and lines:
             self._delimiter = delimiter_of(data) or ","
             names = _names(lines.pop(0), self._delimiter)
-            self._message = next((n for n, name in enumerate(names) if name in _MESSAGES), -1)
-            self._time = next((n for n, name in enumerate(names) if name in _TIMES), -1)
+            self._message, self._time = _first_of(names, ("messages",)), _first_of(names, ("times",))
             out.append(b"")
         for line in lines:
             out += self._read(line)
@@ -171,6 +175,12 @@ class TableReader:
         return [printed.encode("utf-8", "surrogateescape"), *[b""] * (len(record) - 1)]
 
 
+def _first_of(names: list[str], kinds: tuple[str, ...]) -> int:
+    """Which column is the first of these kinds, which `collectors.yaml` lists; -1: none is."""
+    known = [name for kind in kinds for name in collectors()["columns"][kind]]
+    return next((n for n, name in enumerate(names) if name in known), -1)
+
+
 def _names(header: bytes, delimiter: str) -> list[str]:
     row = _row(header.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r"), delimiter)
     return [name.strip().lower() for name in row] if len(row) > 1 else []
@@ -192,16 +202,12 @@ _BREAK = lazy(rb"(?i)<br ?/?>")
 _PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
 
 
-class LineMask:
+class LineMask(Reader):
     """Keeps some lines, or parts of them, and blanks the others, block after block: as many come out."""
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         return b"\n".join([self._keep(line) for line in data.split(b"\n")])
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
 
     def _keep(self, line: bytes) -> bytes:
         raise NotImplementedError
@@ -229,7 +235,7 @@ class PageMask(LineMask):
         self._has_pre: bool | None = None
         self._is_inside = False
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         if self._has_pre is None:
             self._has_pre = _PRE.search(data) is not None

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice, pairwise
 from os.path import commonprefix
 
@@ -25,6 +26,7 @@ from ..lines.prefix_rows import piece
 from ..lines.record import record
 from ..lines.timestamp import read_stamp
 from .escapes import without_escapes
+from .exports import Reader
 
 MIN_LINES = 4
 SAMPLE_BYTES = 8 << 10
@@ -59,36 +61,29 @@ PLACE = lazy(
 
 
 @record
-class Rewriting:
+class Rewriting(Reader):
     """Patterns of what stands at the beginning of lines, each with what is put in its place, for whole blocks."""
 
     forms: tuple[tuple[str, str], ...]
 
     def readable(self) -> Rewriting:
         """Yield it without what is no pattern: what was made of a stranger's lines may be none, and never ends a run."""
-        return Rewriting(tuple(form for form in self.forms if _is_readable(form[0])))
+        readable = []
+        for form in self.forms:
+            with suppress(re.error, UnicodeError, OverflowError, RecursionError):
+                readable += [form] if _compiled(form[0]) else []
+        return Rewriting(tuple(readable))
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         data = b"\n" + data
         for form, put in self.forms:
             data = _compiled(form).sub(b"\\g<line>" + put.encode(), data)
         return data[1:]
 
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
-
 
 def _compiled(form: str) -> re.Pattern[bytes]:
     return re.compile(rf"(?P<line>[\n\r]){form}".encode())  # `re` keeps it
-
-
-def _is_readable(form: str) -> bool:
-    try:
-        return bool(_compiled(form))
-    except (re.error, UnicodeError, OverflowError, RecursionError):
-        return False
 
 
 def may_be_labelled(head: bytes) -> bool:

@@ -46,69 +46,59 @@ def _may_exist(path: str) -> bool:
     return True
 
 
-class FolderWalk:
-    """The files below a folder. Listing may take the first half of the time that is left; then the walk is cut."""
+def files_below(path: str, seen: Seen, deadline: Deadline | Share) -> tuple[list[str], bool]:
+    """Yield the files below a folder by name, or the file itself, and whether the listing was cut.
 
-    def __init__(self, path: str, seen: Seen, deadline: Deadline | Share) -> None:
-        left_s = deadline.left_s()
-        self._deadline = Deadline.after(None if left_s is None else left_s / 2)
-        self._path = path
-        self._seen = seen
-        self._found: list[str] = []
-        self._links: list[str] = []
-        self.is_cut = False
-
-    def files(self) -> list[str]:
-        """Yield them by name; each folder once, so that links back up end nowhere."""
-        if not os.path.isdir(self._path):
-            return [self._path]
-        self._collect(self._path)
+    It may take the first half of the time that is left. Each folder is listed once, so that links back up end nowhere.
+    """
+    left_s = deadline.left_s()
+    half = Deadline.after(None if left_s is None else left_s / 2)
+    found: list[str] = []
+    links: list[str] = []
+    real: set[tuple[int, int] | None] = set()
+    above = os.path.realpath(path) + os.sep
+    if not os.path.isdir(path):
+        return [path], False
+    folders = [path]
+    while folders or links:
+        if half.passed():
+            return sorted(found), True
+        if folders:
+            folders += _listed(folders.pop(), seen, found, links)
+            continue
         # Links last: `session_latest` must not take the files away from `session_2026-11-20_17-24-35`.
-        real = {_inode(file) for file in self._found} if self._links else set()
-        above = os.path.realpath(self._path) + os.sep
-        while self._links and not self.is_cut:
-            link = self._links.pop(0)
-            if os.path.isdir(link):
-                # A link to what holds the folder, such as `/proc/self/root`, would bring everything in.
-                if not above.startswith(os.path.realpath(link).rstrip(os.sep) + os.sep):
-                    self._collect(link)
-            elif _inode(link) not in real:
-                self._found.append(link)
-        return sorted(self._found)
-
-    def _collect(self, folder: str) -> None:
-        """Add the files and the links below `folder`, with a stack of its own instead of recursion."""
-        stack = [folder]
-        while stack:
-            if self._deadline.passed():
-                self.is_cut = True
-                return
-            here = stack.pop()
-            try:
-                entries = sorted(os.scandir(here), key=lambda entry: entry.name)
-                status = os.stat(here)
-            except OSError:
-                self._found.append(here)  # `_from_path` says why
-                continue
-            if (status.st_dev, status.st_ino) in self._seen:
-                continue
-            self._seen.add((status.st_dev, status.st_ino))
-            stack += self._sort_out(entries)
-
-    def _sort_out(self, entries: list[os.DirEntry[str]]) -> list[str]:
-        """Keep files and links; yield the folders."""
-        folders: list[str] = []
-        for entry in entries:
-            if entry.is_symlink():
-                self._links.append(entry.path)
-            elif not entry.is_dir(follow_symlinks=False):
-                self._found.append(entry.path)
-            elif entry.name not in SKIPPED_FOLDERS:
-                folders.append(entry.path)
-        return folders
+        real = real or set(map(inode_of, found))
+        link = links.pop(0)
+        if not os.path.isdir(link):
+            found += [link] if inode_of(link) not in real else []
+        # A link to what holds the folder, such as `/proc/self/root`, would bring everything in.
+        elif not above.startswith(os.path.realpath(link).rstrip(os.sep) + os.sep):
+            folders.append(link)
+    return sorted(found), False
 
 
-def _inode(path: str) -> tuple[int, int] | None:
+def _listed(folder: str, seen: Seen, found: list[str], links: list[str]) -> list[str]:
+    """Add what lies in a folder to the files and links; yield the folders."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        status = os.stat(folder)
+    except OSError:
+        found.append(folder)  # `_from_path` says why
+        return []
+    if (status.st_dev, status.st_ino) in seen:
+        return []
+    seen.add((status.st_dev, status.st_ino))
+    folders: list[str] = []
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False):
+            (links if entry.is_symlink() else found).append(entry.path)
+        elif entry.name not in SKIPPED_FOLDERS:
+            folders.append(entry.path)
+    return folders
+
+
+def inode_of(path: str) -> tuple[int, int] | None:
+    """Yield by what a file is known, whatever it is called; None where it is gone."""
     try:
         status = os.stat(path)
     except OSError:
@@ -127,7 +117,6 @@ PACKAGES = {  # what fsspec needs beside itself, by protocol; the extra brings s
     "https": "aiohttp", "webhdfs": "requests", "smb": "smbprotocol", "hdfs": "pyarrow",
 }  # fmt: skip
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://.")
-_MAGIC = re.compile(r"[*?\[]")
 
 
 def is_url(path: str) -> bool:
@@ -139,7 +128,7 @@ def find_remote(url: str) -> Iterator[tuple[str, int | None]]:
     """Yield (name, bytes) of each file at or below the URL, by name. Raises `SourceError` where there is none."""
     system, root = _system(url)
     try:
-        found = system.glob(root, detail=True) if _MAGIC.search(root) else system.find(root, detail=True)
+        found = system.glob(root, detail=True) if glob.has_magic(root) else system.find(root, detail=True)
     except Exception as error:
         raise SourceError(f"{url}: {_reason(error)}") from error
     files = [(path, info) for path, info in sorted(found.items()) if info.get("type") != "directory"]
@@ -166,24 +155,15 @@ def open_remote(url: str, *, look: bool = False) -> io.RawIOBase:
 
 
 def _system(url: str) -> tuple[Any, str]:
-    protocol = url.partition("://")[0].rpartition("::")[2].lower()
     try:
         from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise _missing(url, protocol) from error
-    try:
+
         return url_to_fs(url)  # type: ignore[no-any-return]
     except ImportError as error:
-        raise _missing(url, protocol) from error
-    except ValueError as error:
-        raise SourceError(f"{url}: {_reason(error)}") from error
+        package = PACKAGES.get(url.partition("://")[0].rpartition("::")[2].lower())
+        raise MissingExtra(f"{url} needs `pip install '{EXTRA}'{' ' + package if package else ''}`") from error
     except Exception as error:  # no credentials, no such host: raised here by some clients, later by others
         raise SourceError(f"{url}: {_reason(error)}") from error
-
-
-def _missing(url: str, protocol: str) -> MissingExtra:
-    package = PACKAGES.get(protocol)
-    return MissingExtra(f"{url} needs `pip install '{EXTRA}'{' ' + package if package else ''}`")
 
 
 def _reason(error: Exception) -> str:

@@ -10,33 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
+from ..lines.prefix_rows import tables
 from .escapes import without_escapes
-from .exports import LineMask
+from .exports import LineMask, Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
-# How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
-_LOG_LINE = lazy(
-    rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF](?:\d{4}){1,2} \d\d:|Traceback \(most recent|  File \"|\x1b\["
-    rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
-)
-# What a docstring or a program holds, which is indented as a whole too: it only speaks of its exceptions.
-_CODE = lazy(
-    rb"(?:def|class|async def) \w+[(:]|(?:import|from) [\w.]+(?: import [\w(*]|$)|@\w+|>>> |#[! ]|\"\"\"|\'\'\'|//|/\*|"
-    rb":\w+[ :]|(?:if|elif|for|while|with|except|else|try)\b[^\n]*:$|(?:raise|return) [\w.(]|\w+ = \S|"
-    rb"(?:Raises|Args|Returns|Examples?|Notes?):$|[\w.]*(?:Error|Exception|Warning)\b"
-)
-# A line that a run printed, whatever stands around it: a traceback shows code.
-_PRINTED = lazy(
-    rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF](?:\d{4}){1,2} \d\d:|\[[IWEF] \w|"
-    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |"
-    rb"slurmstepd|mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
-    rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
-    rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
-)
+_FORMS = tables(Path(__file__).with_name("pastes.yaml"))
+_LOG_LINE, _CODE, _PRINTED = (lazy("|".join(_FORMS[name]).encode()) for name in ("log_lines", "code", "printed"))
 MAX_MARGINS = 4  # of replies to replies
 _EDGE, _ARROW = "\u2502".encode(), "\u2771".encode()  # of a box in which k9s shows a log; within a Rich box
 INDENT = 4  # columns that make a code block in Markdown
@@ -50,11 +35,7 @@ _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 _QUOTE = lazy(rb"((?:> ?){1,8})(?!>)")  # `>>> ` is a prompt
 MIN_QUOTED = 2  # lines in one quote that look logged
 
-_HEADING_WORDS = frozenset(
-    ["rank", "node", "worker", "host", "machine", "server", "pod", "process", "gpu", "master", "main",
-     "head", "other", "log", "logs", "output", "console", "stderr", "stdout", "error", "errors", "trace",
-     "traceback", "stack", "full", "on", "of", "from", "the", "for", "and", "here", "is", "global"]
-)  # fmt: skip
+_HEADING_WORDS = frozenset(_FORMS["heading_words"])
 _OTHER_RANKS = frozenset(("node", "local", "machine", "lora"))  # behind which the number is not of the job
 _WORD = lazy(r"[A-Za-z]+|\d+")
 MAX_HEADING, MAX_WORDS = 120, 10  # characters, words
@@ -70,7 +51,7 @@ def may_quote(head: bytes) -> bool:
 
 def is_quoted(text: bytes, *, is_pasted: bool) -> bool:
     """Tell a log behind a margin, a pasted or saved issue, and a mail that quotes a log, from a log."""
-    return bool(margin_of(text)) or (is_pasted and is_paste(text)) or is_issue(text) or _is_reply(text)
+    return bool(margin_of(text)) or is_issue(text, is_pasted=is_pasted) or _is_reply(text)
 
 
 def has_fences(text: bytes) -> bool:
@@ -83,27 +64,18 @@ def has_quotes(text: bytes) -> bool:
     return b">" in text and any(_quoted(text.split(b"\n")))
 
 
-def is_paste(text: bytes) -> bool:
-    """Tell a pasted issue from a log that merely prints fences (a model's samples do).
+def is_issue(text: bytes, *, is_pasted: bool) -> bool:
+    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do).
 
-    It has fences, all closed; outside them there is prose and not one line that looks logged.
-    """
-    outside, _, is_closed = _parted(text)
-    is_prose = not outside or any(_PROSE_LINE.match(line) for line in outside)
-    return is_closed and is_prose and not any(_LOG_LINE.match(line) for line in outside)
-
-
-def is_issue(text: bytes) -> bool:
-    """Tell an issue that was saved as text from a log: what was printed stands inside its fences, as a rule.
-
-    An issue's own words may hold a message that begins a line; then it has headings, and prose makes most of it.
+    It has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
+    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it.
     """
     outside, inside, is_closed = _parted(text)
     printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
-    if not is_closed or not printed or not any(map(_PROSE_LINE.match, outside)):
-        return False
-    is_page = any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
-    return not logged or is_page
+    is_prose = any(map(_PROSE_LINE.match, outside)) or (is_pasted and not outside)
+    if not is_closed or not is_prose or not logged:
+        return is_closed and is_prose and (is_pasted or printed > 0)
+    return any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
 
 
 def is_log_of_its_own(text: bytes) -> bool:
@@ -144,52 +116,74 @@ class FenceMask(LineMask):
         self._fence = b""  # what closes the open fence; empty outside
         self._margin = b""  # what stands before it: the lines inside stand as deep, in a list or a reply
         self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
+        self._heading = b""  # the last line above it
+        self._inside: list[int] = []  # places of the lines inside
+        self._of_ranks: dict[int, list[int]] = {}  # those of closed fences, by the rank that their heading names
+        self._place = 0
 
     @property
     def is_open(self) -> bool:
         """Tell whether a fence was not closed yet."""
         return bool(self._fence)
 
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield `data` with as many lines."""
+        self._place, self._inside, self._of_ranks = -1, [], {}
+        return super().feed(data)
+
+    def with_ranks(self, kept: bytes) -> bytes:
+        """Yield what `feed` kept with the ranks of the fences' headings, where these name several.
+
+        `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
+        """
+        lines = kept.split(b"\n")
+        for rank, places in self._of_ranks.items() if len(self._of_ranks) > 1 else ():
+            if not any(_says_who(lines[place]) for place in places):
+                for place in filter(lines.__getitem__, places):
+                    lines[place] = b"[rank%d]: %s" % (rank, lines[place])
+        return b"\n".join(lines)
+
     def _keep(self, line: bytes) -> bytes:
+        self._place += 1
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
-        if found is None:
-            return _dedented(line, self._margin) if self._fence and not self._is_page else b""
-        fence, info = found[1], found[2].strip()
+        fence, info = (found[1], found[2].strip()) if found else (b"", b"")
         if not self._fence:
-            self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
-            self._margin = line[: found.start(1)]
-        elif fence.startswith(self._fence) and not info:
-            self._fence = b""
-        else:
-            return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
-        return b""
+            if found:
+                self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+                self._margin = line[: found.start(1)]
+            elif line.strip():
+                self._heading = line
+            return b""
+        if fence.startswith(self._fence) and not info:
+            rank = _rank_of(self._heading.decode("utf-8", "replace"))
+            self._of_ranks |= {rank: self._inside} if rank is not None else {}
+            self._fence, self._heading, self._inside = b"", b"", []
+            return b""
+        self._inside.append(self._place)
+        return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
 
 
-class Unquoting:
+class Unquoting(Reader):
     """Takes the margin off a paste that has one, and blanks what stands outside its fences and quotes."""
 
     def __init__(self) -> None:
         self._margins: list[bytes] | None = None  # as the first block has them
         self._mask: FenceMask | None = FenceMask()
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         if self._margins is None:
             self._margins = _margins_of(data)
-            if self._margins and not is_paste(_without(data, self._margins)):
+            if self._margins and not is_issue(_without(data, self._margins), is_pasted=True):
                 self._mask = None
         data = _without(data, self._margins)
         if self._mask is None:
             return data
-        kept = name_fences(data, self._mask.feed(data))
+        kept = self._mask.with_ranks(self._mask.feed(data))
         if b">" not in data:
             return kept
         both = zip(kept.split(b"\n"), _quoted(data.split(b"\n")), strict=True)
         return b"\n".join([fenced or quoted for fenced, quoted in both])
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
 
 
 def _quoted(lines: list[bytes]) -> Iterator[bytes]:
@@ -249,37 +243,6 @@ def _dedented(line: bytes, margin: bytes) -> bytes:
 
 
 # --- whose log a fence holds ------------------------------------------------------------------------------------
-
-
-def name_fences(text: bytes, kept: bytes) -> bytes:
-    """Yield `kept`, what of `text` stands in fences, with the ranks of their headings where these name several.
-
-    `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
-    """
-    if b"ank" not in text:
-        return kept
-    lines = kept.split(b"\n")
-    named = dict(_fences(text.split(b"\n"), lines))
-    for rank, (start, end) in named.items() if len(named) > 1 else ():
-        if not any(map(_says_who, lines[start:end])):
-            lines[start:end] = [b"[rank%d]: %s" % (rank, line) if line else line for line in lines[start:end]]
-    return b"\n".join(lines)
-
-
-def _fences(text: list[bytes], kept: list[bytes]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the rank and the lines of each fence below a heading that names one."""
-    heading, start = b"", -1
-    for place, line in enumerate(text):
-        is_fence = not kept[place] and line.lstrip(b" \t>").startswith((b"```", b"~~~"))
-        if is_fence and start < 0:
-            start = place + 1
-        elif is_fence:
-            rank = _rank_of(heading.decode("utf-8", "replace"))
-            if rank is not None:
-                yield rank, (start, place)
-            heading, start = b"", -1
-        elif start < 0 and line.strip():
-            heading = line
 
 
 def _rank_of(heading: str) -> int | None:

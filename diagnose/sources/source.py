@@ -18,15 +18,12 @@ from typing import BinaryIO, cast
 
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
-from .archives import has_sections, read_members
-from .bounds import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
-from .decoders import missing_extra
+from .bounds import MAX_DEPTH, MAX_NAME_CHARS, NO_TIME, Deadline, Share, broken_off, special, why_not
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
-from .log_forms import WHOLE, Tail, form_of, tail_of
-from .paths import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern, find_remote, head_behind_zeros, is_url, open_remote
-from .refusals import NO_TIME, broken_off, special, why_not
-from .streams import Inflated, Joined, Stream, binary_of, name_of, peek
+from .log_forms import WHOLE, form_of, has_sections, read_sections, tail_of
+from .paths import SKIPPED_FOLDERS, Seen, expand_pattern, files_below, find_remote, head_behind_zeros, is_url, open_remote
+from .streams import Joined, Stream, binary_of, inflated, missing_extra, name_of
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
@@ -61,7 +58,10 @@ class Source:
         if self.skipped is not None:
             raise SourceError(f"{self.name} is not readable: {self.skipped}")
         if self.path is not None:
-            return _unpack(_open(self.path), self.layers, self.damage, deadline)
+            stream: Stream = _open(self.path)
+            for compression in self.layers:
+                stream = inflated(stream, compression, self.damage, deadline)
+            return stream
         if self.stream is None or getattr(self.stream, "closed", False):
             raise SourceError(f"{self.name} can be read only once, before the next source is asked for")
         return self.stream
@@ -122,8 +122,7 @@ def _guarded(found: Iterator[Source], name: str) -> Iterator[Source]:
 
 def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[Source]:
     """Yields the sources below a folder; or the one source that a file is."""
-    walk = FolderWalk(path, seen, deadline)
-    files = walk.files()
+    files, is_cut = files_below(path, seen, deadline)
     notebooks: list[Source] = []  # what they once printed is of any age: read where nothing else holds a log
     is_read = False
     for count, file in enumerate(files):
@@ -137,7 +136,7 @@ def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[
             else:
                 yield source
     yield from notebooks if is_read else (replace(source, skipped=None) for source in notebooks)
-    if walk.is_cut:
+    if is_cut:
         yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
 
@@ -192,7 +191,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
     if opened.head and not opened.head.strip(b"\0") and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
-        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
+        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else b""
         source = _classify(opened, path, size, here.damage, tail)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
@@ -205,8 +204,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
 
 def _from_stream(raw: Stream, name: str, size: int | None, deadline: Deadline | Share) -> Iterator[Source]:
     """Yields what a stream holds; its bytes are gone once the next source is asked for."""
-    stream = Joined(b"", raw, is_owned=False)
-    yield from _guarded(_from_member(stream, name, size, _Unpacking(deadline)), name)
+    yield from _guarded(_from_member(Joined(raw, is_owned=False), name, size, _Unpacking(deadline)), name)
 
 
 def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> Iterator[Source]:
@@ -222,15 +220,21 @@ def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> 
 
 def _from_archive(stream: Stream, name: str, container: Container, here: _Unpacking) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
+    from .archives import Member, read_members  # costs every start, and few runs need it
+
     member = None
-    for member, own in read_members(stream, container, here.damage, here.deadline):
+    if container == "sections":
+        members: Iterator[Member] = (Member(head, None, body) for head, body in read_sections(stream))
+    else:
+        members = read_members(stream, container, here.damage, here.deadline)
+    for member in members:
         inner = f"{name}!{member.name[-MAX_NAME_CHARS:]}"
         if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
             continue
         if member.stream is None:
             yield Source(inner, "binary", member.size, member.skipped)
         else:
-            within = replace(here, depth=here.depth + 1, damage=own)
+            within = replace(here, depth=here.depth + 1, damage=member.damage)
             yield from _guarded(_from_member(member.stream, inner, member.size, within), inner)
     if here.damage or member is None:
         yield Source(name, "binary", skipped="; ".join(here.damage) or "an archive without files")
@@ -247,14 +251,16 @@ class _Opened:
 
 def _unwrap(raw: Stream, name: str, here: _Unpacking) -> _Opened:
     """Takes off the compressions around a stream and looks at what begins below them."""
-    head, stream = peek(raw, PEEK_BYTES)
+    stream = Joined(raw)
+    head = stream.peek(PEEK_BYTES)
     layers: tuple[Compression, ...] = ()
     skipped = None
     while skipped is None and (compression := compression_of(head)) is not None:
         skipped = missing_extra(compression) or (_TOO_DEEP if here.depth + len(layers) >= MAX_DEPTH else None)
         if skipped is None:
             layers += (compression,)
-            head, stream = peek(Inflated(stream, compression, here.damage, here.deadline), PEEK_BYTES)
+            stream = Joined(inflated(stream, compression, here.damage, here.deadline))
+            head = stream.peek(PEEK_BYTES)
     container = container_of(head, name)
     if container is not None and here.depth >= MAX_DEPTH:
         skipped = _TOO_DEEP
@@ -263,27 +269,18 @@ def _unwrap(raw: Stream, name: str, here: _Unpacking) -> _Opened:
     return _Opened(stream, head, layers, container, skipped)
 
 
-def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None) -> Source:
+def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: bytes = b"") -> Source:
     if opened.skipped is not None:
         return Source(name, "binary", size, opened.skipped)
     if not opened.head:
         return Source(name, "text", size, damage[0] if damage else "empty")
     kind, skipped = kind_of(opened.head, name)
-    form, stream = form_of(kind, opened.head, opened.stream, name, tail)
-    encoding = encoding_of(opened.head)
+    form = form_of(kind, opened.head, opened.stream, name, tail)
     return Source(
         name, form.kind, size, skipped or form.skipped, label=form.label, header=form.header,
-        layers=opened.layers, encoding=encoding, damage=damage, stream=stream,
+        layers=opened.layers, encoding=encoding_of(opened.head), damage=damage, stream=opened.stream,
     )  # fmt: skip
 
 
-def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str], deadline: Deadline | None) -> Stream:
-    for compression in layers:
-        raw = Inflated(raw, compression, damage, deadline)
-    return raw
-
-
 def _open(path: str) -> io.RawIOBase:
-    if is_url(path) and not os.path.lexists(path):
-        return open_remote(path)
-    return open(path, "rb", buffering=0)
+    return open_remote(path) if _is_remote(path) else open(path, "rb", buffering=0)

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import codecs
 import io
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import UsageError
-from .bounds import Deadline, Share, cut, is_bomb
-from .decoders import DamagedError, Native, Zstandard, decoder_for
+from .bounds import LZMA_MEMORY_BYTES, OUT_OF_TIME, Deadline, Share, cut, is_bomb, read_up_to
 from .kinds import Compression, Encoding, compression_of
-from .refusals import OUT_OF_TIME
 
-INPUT_BYTES = 64 << 10
-ZSTD_INPUT_BYTES = 1 << 10  # zstandard has no output limit; 1 KiB in is at most 32 MiB out
-FIRST_STEP_BYTES = 256
+PIECE_BYTES = 64 << 10
+PACKED_BYTES = 8 << 10  # read at once; what is behind a member's end is handed back and copied, a million times if need be
+ZSTD_PACKED_BYTES = 1 << 10  # zstandard has no output limit; 1 KiB in is at most 32 MiB out
 MAGIC_BYTES = 16  # that tell a compression
+GZIP = 31  # zlib's word for a gzip member with its header and checksum
 
 
 class Stream(Protocol):
@@ -30,203 +34,217 @@ class Stream(Protocol):
 
 
 class Readable(io.RawIOBase):
-    """A stream that is only read."""
+    """Pieces of bytes as a stream that is only read; `below` is closed with it."""
+
+    def __init__(self, pieces: Iterator[bytes], below: Stream | None = None) -> None:
+        self._pieces = pieces
+        self._below = below
+        self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         """Says yes."""
         return True
 
-
-class Inflated(Readable):
-    """The decoded bytes of a compressed stream; concatenated members are read through, damage and the deadline end it."""
-
-    def __init__(
-        self, raw: Stream, compression: Compression, damage: list[str], deadline: Deadline | Share | None = None
-    ) -> None:
-        self._raw = raw
-        self._compression = compression
-        self._damage = damage
-        self._deadline = deadline or Deadline()
-        self._decoder: Native | None = decoder_for(compression)
-        self._max_step = ZSTD_INPUT_BYTES if isinstance(self._decoder, Zstandard) else INPUT_BYTES
-        self._step = FIRST_STEP_BYTES
-        self._packed, self._at = b"", 0  # what was read, and up to where it was decoded
-        self._ready = memoryview(b"")
-        self._bytes_in = 0
-        self._bytes_out = 0
-        self._has_begun = False  # this member has given bytes to its decoder
-
     def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer` with decoded bytes; 0 is the end."""
+        """Fills `buffer`; 0 is the end."""
         target = memoryview(buffer).cast("B")
-        if not self._ready:
-            self._ready = memoryview(self._gather(max(len(target), INPUT_BYTES)))
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
+        filled = 0
+        while filled < len(target):
+            if not self._ready:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
+                self._ready = memoryview(piece)
+            count = min(len(target) - filled, len(self._ready))
+            target[filled : filled + count] = self._ready[:count]
+            self._ready = self._ready[count:]
+            filled += count
+        return filled
 
     def close(self) -> None:
-        """Closes the compressed stream as well."""
-        if not self.closed:
-            self._raw.close()
+        """Closes what is below as well."""
+        if not self.closed and self._below is not None:
+            self._below.close()
         super().close()
-
-    def _gather(self, limit: int) -> bytes:
-        """Decodes until it is worth a reader's while: of a million members each may hold one line."""
-        parts: list[bytes] = []
-        size = 0
-        while size < INPUT_BYTES and self._decoder is not None:
-            parts.append(self._fill(limit))
-            size += len(parts[-1])
-        return b"".join(parts)
-
-    def _fill(self, limit: int) -> bytes:
-        decoder = self._decoder
-        assert decoder is not None
-        if self._deadline.passed():
-            return self._end(OUT_OF_TIME)
-        part = self._next_step() if decoder.needs_input else b""
-        at_end = decoder.needs_input and not part
-        try:
-            out = decoder.feed(part, limit)
-        except DamagedError as error:
-            self._bytes_out += len(error.salvaged)
-            self._end(f"damaged after {self._bytes_out:,} decoded bytes ({error})")
-            return error.salvaged
-        self._has_begun = self._has_begun or not at_end
-        self._bytes_out += len(out)
-        if at_end and not out and not decoder.eof:  # a full output buffer may have held back the last bytes
-            return self._end(f"cut short: the {self._compression} stream has no end" if self._has_begun else None)
-        if is_bomb(self._bytes_out, self._bytes_in):
-            self._end(cut(self._bytes_out))
-        elif decoder.eof:
-            self._next_member(len(decoder.unused))
-        return out
-
-    def _next_step(self) -> bytes:
-        """Gives the next packed bytes: few of a member's first, since what is behind its end is handed back and copied."""
-        if self._at == len(self._packed):
-            self._read_on(0)
-        part = self._packed[self._at : self._at + self._step]
-        self._at += len(part)
-        self._step = min(2 * self._step, self._max_step)
-        return part
-
-    def _read_on(self, kept: int) -> bool:
-        """Reads more behind the last `kept` bytes; false where there are none."""
-        more = self._raw.read(INPUT_BYTES) or b""
-        self._packed, self._at = self._packed[len(self._packed) - kept :] + more, 0
-        self._bytes_in += len(more)
-        return bool(more)
-
-    def _next_member(self, unused: int) -> None:
-        """Goes on with the next member: `cat a.gz b.gz` is one stream; tapes pad the end with zeros."""
-        self._at -= unused
-        while True:
-            if self._packed[self._at : self._at + 1] == b"\0":
-                self._packed, self._at = self._packed[self._at :].lstrip(b"\0"), 0
-            left = len(self._packed) - self._at
-            if left >= MAGIC_BYTES or not self._read_on(left):
-                break
-        rest = self._packed[self._at : self._at + MAGIC_BYTES]
-        if not rest:
-            self._end(None)
-        elif compression_of(rest) != self._compression:
-            self._end(f"what follows the {self._compression} stream is not {self._compression} and was not read")
-        else:
-            self._decoder, self._has_begun, self._step = decoder_for(self._compression), False, FIRST_STEP_BYTES
-
-    def _end(self, reason: str | None) -> bytes:
-        self._decoder = None
-        if reason is not None:
-            self._damage.append(reason)
-        return b""
 
 
 class Joined(Readable):
-    """Some bytes read ahead, then the rest of the stream they were read from."""
+    """Some bytes read ahead, then the rest of the stream they were read from, of which a pipe gives what it holds now."""
 
-    def __init__(self, head: bytes, rest: Stream, *, is_owned: bool = True) -> None:
-        self._head = memoryview(head)
-        self._is_owned = is_owned  # the caller's own file (stdin) is left open
-        # Members of a million-member gzip file must not pile up wrappers.
-        self._rest: Stream = rest
-        if isinstance(rest, Joined) and rest._is_owned and not rest._head:
-            self._rest = rest._rest
-            rest._is_owned = not is_owned  # else it would close the stream when nobody holds the wrapper any more
+    def __init__(self, rest: Stream, head: bytes = b"", *, is_owned: bool = True) -> None:
+        super().__init__(iter(()), rest if is_owned else None)  # the caller's own file (stdin) is left open
+        self._rest = rest
+        self._ready = memoryview(head)
+
+    def peek(self, size: int) -> bytes:
+        """Gives up to `size` bytes, which stay to be read."""
+        head = bytes(self._ready) + read_up_to(size - len(self._ready), self._rest.read)
+        self._ready = memoryview(head)
+        return head[:size]
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` from what was read ahead, then from the stream."""
-        target = memoryview(buffer).cast("B")
-        if self._head:
-            count = min(len(target), len(self._head))
-            target[:count] = self._head[:count]
-            self._head = self._head[count:]
+        if count := super().readinto(buffer):
             return count
-        if hasattr(self._rest, "readinto"):
-            return cast(int, self._rest.readinto(target)) or 0
+        target = memoryview(buffer).cast("B")
         data = self._rest.read(len(target)) or b""
         target[: len(data)] = data
         return len(data)
 
-    def close(self) -> None:
-        """Closes the stream as well."""
-        if not self.closed and self._is_owned:
-            self._rest.close()
-        super().close()
+
+def pieces_of(file: Stream, left: int, size: int = PIECE_BYTES) -> Iterator[bytes]:
+    """Yields the next `left` bytes, `size` at once."""
+    while left > 0 and (piece := file.read(min(left, size))):
+        yield piece
+        left -= len(piece)
 
 
-def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
-    """Reads up to `size` bytes and gives them with a stream that still begins with them."""
-    parts: list[bytes] = []
-    missing = size
-    while missing > 0 and (part := stream.read(missing)):
-        parts.append(part)
-        missing -= len(part)
-    head = b"".join(parts)
-    return head, Joined(head, stream)
+def as_utf8(raw: Stream, encoding: Encoding) -> Readable:
+    """Gives UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
+    pieces = iter(lambda: raw.read(PIECE_BYTES) or b"", b"")
+    texts = codecs.iterdecode(pieces, encoding, "replace")
+    return Readable(text.removeprefix("\ufeff").encode("utf-8", "replace") for text in texts)
 
 
-class Bounded(Readable):
-    """The next so many bytes of a file."""
-
-    def __init__(self, raw: io.FileIO, left: int) -> None:
-        self._raw = raw
-        self._left = left
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer`; 0 is the end."""
-        target = memoryview(buffer).cast("B")[: max(self._left, 0)]
-        count = self._raw.readinto(target) or 0 if target else 0
-        self._left -= count
-        return count
+# --- compressed streams -------------------------------------------------------------------------------------------
 
 
-class Decoding(Readable):
-    """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
+def inflated(
+    raw: Stream, compression: Compression, damage: list[str], deadline: Deadline | Share | None = None
+) -> Readable:
+    """Gives the decoded bytes of a stream; concatenated members are read through, damage and the deadline end it."""
+    return Readable(_inflated(raw, compression, damage, deadline or Deadline()), raw)
 
-    def __init__(self, raw: Stream, encoding: Encoding) -> None:
-        self._raw = raw
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._ready = b""
-        self._has_begun = False
-        self._at_end = False
 
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer` with UTF-8; 0 is the end."""
-        target = memoryview(buffer).cast("B")
-        while not self._ready and not self._at_end:
-            part = self._raw.read(64 << 10) or b""
-            self._at_end = not part
-            text = self._decoder.decode(part, final=self._at_end)
-            if text and not self._has_begun:
-                text, self._has_begun = text.removeprefix("\ufeff"), True
-            self._ready = text.encode("utf-8", "replace")
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
+def _inflated(raw: Stream, compression: Compression, damage: list[str], deadline: Deadline | Share) -> Iterator[bytes]:
+    packed, bytes_in, bytes_out = b"", 0, 0  # what was read and is not decoded yet
+    try:
+        while True:
+            decoder = _decoder(compression)
+            step = ZSTD_PACKED_BYTES if isinstance(decoder, _Zstandard) else PACKED_BYTES
+            while not decoder.eof:
+                if deadline.passed():
+                    damage.append(OUT_OF_TIME)
+                    return
+                is_asked = decoder.needs_input
+                part, packed = (packed or raw.read(step) or b"" if is_asked else b""), b""
+                out = decoder.decompress(part, PIECE_BYTES)
+                if is_asked and not part and not out and not decoder.eof:  # a full buffer may have held back the last bytes
+                    damage.append(f"cut short: the {compression} stream has no end")
+                    return
+                yield out
+                bytes_in, bytes_out = bytes_in + len(part), bytes_out + len(out)
+                if is_bomb(bytes_out, bytes_in):
+                    damage.append(cut(bytes_out))
+                    return
+            bytes_in -= len(decoder.unused_data)
+            packed = decoder.unused_data.lstrip(b"\0")  # `cat a.gz b.gz` is one stream; tapes pad the end with zeros
+            while len(packed) < MAGIC_BYTES and (more := raw.read(step)):
+                packed = (packed + more).lstrip(b"\0")
+            if not packed:
+                return
+            if compression_of(packed[:MAGIC_BYTES]) != compression:
+                damage.append(f"what follows the {compression} stream is not {compression} and was not read")
+                return
+    except Exception as error:  # of decoders and stores: OSError, ValueError, LZMAError, ZstdError have no common ancestor
+        saved = error.salvaged if isinstance(error, _DamagedError) else b""
+        damage.append(f"damaged after {bytes_out + len(saved):,} decoded bytes ({error})")
+        yield saved
+
+
+def missing_extra(compression: Compression) -> str | None:
+    """Says which extra to install when this Python cannot decode `compression`."""
+    if compression != "zstd" or any(map(_is_installed, ("zstandard", "compression.zstd"))):
+        return None
+    return "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
+
+
+@cache
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _decoder(compression: Compression) -> Any:
+    """Gives a decoder of one member with the interface that those of bz2, lzma and the library's own zstd have."""
+    if compression == "gzip":
+        return _Gzip()
+    if compression == "bzip2":
+        return import_module("bz2").BZ2Decompressor()
+    if compression == "xz":
+        return import_module("lzma").LZMADecompressor(memlimit=LZMA_MEMORY_BYTES)
+    if _is_installed("compression.zstd"):
+        return import_module("compression.zstd").ZstdDecompressor()
+    return _Zstandard()
+
+
+class _Gzip:
+    """By zlib, which drops what it decoded where the checksum is wrong: that is decoded again up to the damage."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(GZIP)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, limit: int) -> bytes:
+        data = self._zlib.unconsumed_tail + data
+        saved = self._zlib.copy()
+        try:
+            return self._zlib.decompress(data, limit)
+        except zlib.error as error:
+            raise _DamagedError(_salvaged(saved, data), error) from error
+
+
+class _DamagedError(Exception):
+    def __init__(self, salvaged: bytes, error: zlib.error) -> None:
+        super().__init__("wrong checksum" if " data check" in str(error) else str(error))
+        self.salvaged = salvaged
+
+
+def _salvaged(decoder: Any, data: bytes) -> bytes:
+    """Decodes byte by byte up to the damage: the last lines before it may be the ones that matter."""
+    out: list[bytes] = []
+    try:
+        for index in range(len(data)):
+            out.append(decoder.decompress(data[index : index + 1]))
+    except zlib.error:
+        pass
+    return b"".join(out)
+
+
+class _Zstandard:
+    """By the `zstandard` package, whose decoder takes no output limit, so it is fed little at a time."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        self._decoder = import_module("zstandard").ZstdDecompressor().decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decoder.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return cast(bytes, self._decoder.unused_data)
+
+    def decompress(self, data: bytes, _limit: int) -> bytes:
+        return cast(bytes, self._decoder.decompress(data)) if data else b""
+
+
+# --- what a caller opened -----------------------------------------------------------------------------------------
 
 
 def binary_of(file: BinaryIO) -> Stream:

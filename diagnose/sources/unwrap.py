@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from ..lines.lazy_pattern import lazy
 from .escapes import JSON_LINE, change_lines, without_escapes
@@ -56,21 +57,15 @@ def as_typed(data: bytes) -> bytes:
         return data
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
-    return change_lines(_CURLY_QUOTE, data, _straight) if b"\xe2\x80" in data else data
-
-
-def _straight(line: bytes) -> bytes:
-    return line if JSON_LINE.match(line) else _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line)
+    if b"\xe2\x80" not in data:
+        return data
+    straight = partial(_CURLY_QUOTE.sub, lambda quote: _CURLY[quote[0]])
+    return change_lines(_CURLY_QUOTE, data, lambda line: line if JSON_LINE.match(line) else straight(line))
 
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
-    raw = data.split(b"\n")
-    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, raw)) > 4 * WIDTHS.stop:
-        return None
-    if data.isascii() and _width(raw) is None:
-        return None
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    lines = data.decode("utf-8", "surrogateescape").split("\n") if WIDTHS.start < len(data) <= MAX_BYTES else [""]
     width = _width(lines)
     if width is None:
         return None
@@ -79,7 +74,9 @@ def unwrapped(data: bytes, known: Known) -> bytes | None:
     lines = [line.removeprefix(service) for line, service in zip(lines, services, strict=True)]
     # now and then a line just fills the width
     breaks = [n for n in full if services[n] == services[n + 1] and not _begins(lines[n + 1], lines[n])]
-    if not breaks or len(full) - len(breaks) > max(1, MAX_OTHER * len(full)) or not _are_broken(lines, breaks, known):
+    if not breaks or len(full) - len(breaks) > max(1, MAX_OTHER * len(full)):
+        return None
+    if not _cut_words(lines, breaks) and not _is_known(lines, breaks, known):  # lines of their own, and no rests
         return None
     return "\n".join(_joined(lines, services, frozenset(breaks))).encode("utf-8", "surrogateescape")
 
@@ -89,7 +86,7 @@ def _begins(line: str, before: str) -> bool:
     return bool(_HEAD.match(line) or (not before[-1:].isalnum() and _EXCEPTION.match(line)))
 
 
-def _width(lines: Sequence[str | bytes]) -> int | None:
+def _width(lines: Sequence[str]) -> int | None:
     """The length of the longest lines, where these stand out: a log's own lines have all lengths."""
     lengths = list(map(len, lines))
     width = max(lengths)
@@ -97,11 +94,6 @@ def _width(lines: Sequence[str | bytes]) -> int | None:
         return None
     stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
     return width if stands_out else None
-
-
-def _are_broken(lines: list[str], breaks: list[int], known: Known) -> bool:
-    """Whether what follows the full lines are rests of them, and not lines of their own."""
-    return _cut_words(lines, breaks) or _is_known(lines, breaks, known)
 
 
 def _cut_words(lines: list[str], breaks: list[int]) -> bool:
@@ -164,12 +156,8 @@ def unbox(data: bytes) -> bytes:
     taken: set[int] = set()  # tops of boxes that go on with another; those of several ranks are woven
     for place, line in enumerate(lines):
         if b" Trace" in line and place not in taken and (top := _TOP.match(line.decode("utf-8", "surrogateescape"))):
-            taken |= _Unboxing(lines, place, top).run() if _is_title(top["title"]) else set()
+            taken |= _Unboxing(lines, place, top).run() if _TITLE[1:].startswith(top["title"]) else set()
     return b"\n".join(lines)
-
-
-def _is_title(text: str) -> bool:
-    return _TITLE[1:].startswith(text)
 
 
 class _Unboxing:
@@ -181,7 +169,6 @@ class _Unboxing:
         self._lead, self._margin = top["lead"] + blank, top["margin"].removeprefix(blank)
         self._own = f"{self._lead}{self._margin}"
         self._text = top.string[len(self._own) :].rstrip()
-        self._width = len(self._text)
         self._is_open = True
         self._tops = {place}
         self._is_apart = False  # a blank line stands above
@@ -192,24 +179,19 @@ class _Unboxing:
         self._put(self._place, _with_title(self._text))
         others = blanks = 0
         for place in range(self._place + 1, min(len(self._lines), self._place + MAX_LINES)):
-            text = self._body(self._lines[place])
-            if text is None:
+            line = self._lines[place].decode("utf-8", "surrogateescape").rstrip("\r")
+            if not line.startswith(self._own) and line.rstrip() != self._own.rstrip():
                 others += 1
                 if others > MAX_OTHERS or (not self._own and not self._is_open):
                     break
                 continue
-            blanks = blanks + 1 if not text.strip() else 0
-            if blanks > MAX_BLANKS or not self._take(place, text.rstrip()):
+            text = line[len(self._own) :].rstrip()
+            blanks = blanks + 1 if not text else 0
+            if blanks > MAX_BLANKS or not self._take(place, text):
                 break
             others = 0
         self._join()
         return self._tops
-
-    def _body(self, line: bytes) -> str | None:
-        text = line.decode("utf-8", "surrogateescape").rstrip("\r")
-        if text.startswith(self._own):
-            return text[len(self._own) :]
-        return "" if text.rstrip() == self._own.rstrip() else None
 
     def _take(self, place: int, text: str) -> bool:
         """Take one of its lines; False for the first one behind its end."""
@@ -219,16 +201,12 @@ class _Unboxing:
             self._is_open = text[0] in _SIDES
             self._put(place, text)
             return True
-        if (top := _TOP.match(text)) and not top["lead"] and not top["margin"]:
+        top = _TOP.match(text)
+        if not text or (top and not top["lead"] and not top["margin"]):
             self._join()
-            self._is_open = True
-            self._tops.add(place)
-            self._put(place, _with_title(text))
-            return True
-        if not text:
-            self._join()
-            self._put(place, "")
-            self._is_apart = True
+            self._is_open, self._is_apart = bool(text), self._is_apart or not text
+            self._tops |= {place} if text else set()
+            self._put(place, _with_title(text) if text else "")
             return True
         if not self._margin and not self._is_sure(text):
             return False
@@ -244,7 +222,7 @@ class _Unboxing:
 
     def _is_wrapped(self, above: str, text: str) -> bool:
         """Whether the first word had no room in the line above it."""
-        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > self._width
+        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > len(self._text)
 
     def _join(self) -> None:
         """Put each line that was wrapped together again; what is left over of their places becomes empty."""
@@ -254,7 +232,7 @@ class _Unboxing:
             if not above or not self._is_wrapped(above, text) or len(whole[-1]) > MAX_JOINED:
                 whole.append(text)
             else:  # a word longer than the box fills its lines
-                whole[-1] += text if len(above) >= self._width and " " not in above else f" {text}"
+                whole[-1] += text if len(above) >= len(self._text) and " " not in above else f" {text}"
             above = text
         for count, (place, _) in enumerate(self._said):
             self._put(place, whole[count] if count < len(whole) else "")

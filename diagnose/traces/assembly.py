@@ -10,6 +10,7 @@ from typing import Literal
 
 from .exception import ExceptionLine, Relation, Segment, read_exception, read_raised
 from .traceback_lines import (
+    ARROW,
     CARETS,
     CHAINS,
     FOREIGN,
@@ -22,7 +23,6 @@ from .traceback_lines import (
     RichBox,
     indent_of,
     introduces_inner,
-    read_arrow,
     read_frame,
     read_header,
     read_ipython_frame,
@@ -43,6 +43,7 @@ class Assembly:
         self.of_rank = header.rank if header else None
         self.touched, self.node = number, 0  # the second: place among the frames shared with tracebacks woven into this one
         self.segments = [Segment(frames=[frame] if frame else [])]
+        self.shape = ""  # of the prefix of the line that it began with
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
         self._base = 0 if self.form == "group" else indent
         self._blanks = self._noise = self._next_depth = 0
@@ -106,14 +107,16 @@ class Assembly:
     def _accept_frame_part(self, number: int, text: str) -> bool:
         frame = read_frame(text)
         if frame is not None:
-            if not self.segment.frames and self.form in ("plain", "elastic-box"):  # a paste cuts the first line's margin
+            if not self.segment.frames and self.form in ("plain", "elastic_box"):  # a paste cuts the first line's margin
                 self._base = max(self._base, indent_of(text) - 2)
             self.segment.frames.append(frame)
             return self._take(number)
         if self.form == "ipython" and self._accept_ipython(text):
             return self._take(number)
         if indent_of(text) > self._base:
-            return self._keep_source(number, text)
+            if self.lacks_code and not CARETS.match(text):
+                self.segment.keep_code(text)
+            return self._take(number)
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
         found = read_raised(text.strip() if indent_of(text) <= self._base else text, self.segment.frames)
@@ -127,17 +130,12 @@ class Assembly:
             return True
         return bool(self.segment.frames or self._box) and not FOREIGN.search(f"{found.name}: {found.message}")
 
-    def _keep_source(self, number: int, text: str) -> bool:
-        if self.lacks_code and not CARETS.match(text):
-            self.segment.keep_code(text)
-        return self._take(number)
-
     def _accept_ipython(self, text: str) -> bool:
         if frame := read_ipython_frame(text):
             self.segment.frames.append(frame)
             return True
-        if (arrow := read_arrow(text)) and self.segment.frames:
-            self.segment.keep_code(arrow[1], arrow[0])
+        if (arrow := ARROW.match(text)) and self.segment.frames:
+            self.segment.keep_code(arrow[2], int(arrow[1]))
         return text[0].isdigit() or text[0] in " -"
 
     def _name_exception(self, number: int, found: ExceptionLine) -> bool:
@@ -220,8 +218,10 @@ class Assembly:
 
     def _take_back(self, number: int, frame: Frame) -> bool:
         """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""
-        self.segment.forget_name()
-        self.segment.frames.append(frame)
+        segment = self.segment
+        segment.exception = segment.message = segment.last_text = ""
+        segment.exception_line = 0
+        segment.frames.append(frame)
         return self._take(number)
 
     def _toggle_quotes(self, number: int) -> bool:
@@ -250,7 +250,7 @@ class Assembly:
             return False
         if self._blanks and not (RESUMES.match(text) or not segment.message.strip()):
             return False
-        if self.form == "elastic-box" and indent_of(text) < self._base:
+        if self.form == "elastic_box" and indent_of(text) < self._base:
             return False
         is_rule = text[0] in "=-*" and not segment.message.strip()  # a drawn box
         return is_rule or WORDS["boxed"] in segment.exception or not FOREIGN.search(text)

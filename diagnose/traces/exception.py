@@ -127,11 +127,6 @@ class Segment:
         self.is_bare = found.is_bare
         self.message, self.last_text = found.message[:MESSAGE_CHARS], found.message
 
-    def forget_name(self) -> None:
-        """Undo `name`, the line having been somebody else's."""
-        self.exception = self.message = self.last_text = ""
-        self.exception_line = 0
-
     def keep_code(self, code: str, line: int | None = None) -> None:
         """Put a source line to the last frame."""
         self.frames[-1] = self.frames[-1].with_code(code.strip()[:_CODE_CHARS], line)

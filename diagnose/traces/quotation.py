@@ -154,22 +154,16 @@ def exception_lines(told: Iterable[tuple[Traceback, Told]]) -> dict[int, list[Tr
     """
     found: dict[int, list[Traceback]] = {}
     for tb, all_of_it in told:
-        for at in _message_lines(tb, all_of_it):
+        spans = ((number, _further_lines(tb, message, number)) for _, message, number in all_of_it)
+        for at in {at for number, more in spans for at in range(number, number + more + 1)}:  # a chain may share them
             found.setdefault(at, []).append(tb)
     return found
 
 
-def _message_lines(tb: Traceback, told: Told) -> set[int]:
-    """Yield the lines on which what it raised is told, each once: a chain and a quotation may share them."""
-    spans = ((number, _further_lines(tb, message, number)) for _, message, number in told)
-    return {at for number, more in spans for at in range(number, number + more + 1)}
-
-
 def _further_lines(tb: Traceback, message: str, number: int) -> int:
-    """Yield how many lines below its first one a message is looked up on."""
-    if message.startswith(GRAPH_ERROR):
-        return max(0, min(tb.end_line - number, MAX_FRAME_LINES))
-    return min(message.count("\n"), MAX_MESSAGE_LINES)
+    """How many lines below its first one a message is looked up on."""
+    is_graph = message.startswith(GRAPH_ERROR)
+    return max(0, min(tb.end_line - number, MAX_FRAME_LINES)) if is_graph else min(message.count("\n"), MAX_MESSAGE_LINES)
 
 
 def inside_lines(

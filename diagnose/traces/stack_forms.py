@@ -36,27 +36,32 @@ class StackFrame:
 class StackThread:
     """One thread; `state` is the tool's word (`idle`, `active+gil`, `current`), frames are outermost first."""
 
-    name: str
-    thread_id: str
-    state: str
-    is_main: bool
-    frames: tuple[StackFrame, ...]
+    form: str
+    thread_id: str = ""
+    name: str = ""
+    state: str = ""
+    is_main: bool = False
+    pid: int | None = None
+    frames: tuple[StackFrame, ...] = ()
 
 
 @record
 class StackDump:
-    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells."""
+    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells.
+
+    `reason` is why it was made, where a crash made it.
+    """
 
     form: str
-    pid: int | None
-    rank: int | None
-    local_rank: int | None
-    cmdline: str
-    threads: tuple[StackThread, ...]
-    line: int
-    end_line: int
-    reason: str
-    speaker: str
+    pid: int | None = None
+    cmdline: str = ""
+    reason: str = ""
+    threads: tuple[StackThread, ...] = ()
+    rank: int | None = None
+    local_rank: int | None = None
+    line: int = 0
+    end_line: int = 0
+    speaker: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -64,29 +69,7 @@ class StackDump:
         return not self.reason or self.reason.startswith("Timeout (")
 
 
-@record
-class ThreadHead:
-    """The line a thread's frames stand under."""
-
-    form: str
-    thread_id: str = ""
-    name: str = ""
-    state: str = ""
-    is_main: bool = False
-    pid: int | None = None
-
-
-@record
-class ProcessHead:
-    """The line a dump begins with; `reason` is why it was made, where a crash made it."""
-
-    form: str
-    pid: int | None = None
-    cmdline: str = ""
-    reason: str = ""
-
-
-Head = TypeVar("Head", ProcessHead, ThreadHead)
+Head = TypeVar("Head", StackDump, StackThread)
 
 
 @lru_cache
@@ -108,14 +91,14 @@ def _read_head(text: str, table: str, head: type[Head]) -> Head | None:
     return None
 
 
-def read_process(text: str) -> ProcessHead | None:
+def read_process(text: str) -> StackDump | None:
     """Read the line that begins a dump."""
-    return _read_head(text, "processes", ProcessHead)
+    return _read_head(text, "processes", StackDump)
 
 
-def read_thread(text: str) -> ThreadHead | None:
+def read_thread(text: str) -> StackThread | None:
     """Read the line a thread begins with."""
-    head = _read_head(text, "threads", ThreadHead)
+    head = _read_head(text, "threads", StackThread)
     if head is not None and head.name == "MainThread" and head.form == "py-spy":
         # A main thread's id is the process's, which names the pid where the head is cut off.
         return replace(head, is_main=True, pid=int(head.thread_id) if head.thread_id.isdecimal() else None)
@@ -132,21 +115,10 @@ def with_main(threads: Sequence[StackThread]) -> tuple[StackThread, ...]:
     return tuple(marked)
 
 
-#     all_reduce (torch/distributed/distributed_c10d.py:3252)   /   0x7f2a (libc.so.6)
-# A launcher's prefix may take one of the four blanks, or leave one more; locals stand eight or more deep.
-_PYSPY_FRAME = lazy(r"^ {3,5}(\S[^\n]{0,1000}?) \(([^()\n]{1,1000}?)(?::(\d{1,9}))?\)\s*$")
-#   File "/opt/python3.11/ctypes/__init__.py", line 519 in string_at
-_FAULT_FRAME = lazy(r'^  File "([^"\n]{1,1000})", line (\d{1,9}|\?\?\?) in (.{1,400})$')
-#     (Python) File "/a.py", line 3, in f                  (pystack)      /   File "/a.py", line 3, in f   (py-bt)
-_PYSTACK_FRAME = lazy(
-    r'^\s{2,8}(?:\((?:Python|C)\) )?File "([^"\n]{1,1000})", line (\d{1,9}), in (.{1,400}?)'
-    r"(?: \((?:/|[\w.+-]{1,200}\.so)[^()]{0,1000}\))?$"
+_FRAMES = tables(FORMS)["frames"]
+_PYSPY_FRAME, _FAULT_FRAME, _PYSTACK_FRAME, _NATIVE_FRAME, AT, _FROM = (
+    lazy(_FRAMES[name]) for name in ("py-spy", "faulthandler", "pystack", "native", "at", "from")
 )
-# #1  0x00007f in ncclLaunch (comm=0x55) at enqueue.cc:1024  /  #0  0x7f syscall () from /lib/libc.so.6
-# #0  0x00007f1184a9 poll - /usr/lib/libc.so.6             (eu-stack)
-_NATIVE_FRAME = lazy(r"^#(\d{1,5})\s{1,4}(?:(0x[0-9a-f]{1,16})(?: in| - 1)?\s{0,4})?(.{0,4000})$")
-AT = lazy(r" at (\S{1,1000}):(\d{1,9})\s*$")
-_FROM = lazy(r" (?:from|-) (\S{1,1000})\s*$")
 
 
 def read_pyspy_frame(text: str) -> StackFrame | None:
@@ -175,13 +147,9 @@ def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
         file, line, rest = at[1], int(at[2]), rest[: at.start()]
     elif library := _FROM.search(rest):
         file, rest = library[1], rest[: library.start()]
-    return int(found[1]), StackFrame(_without_arguments(rest) or "??", file, line)
-
-
-def _without_arguments(text: str) -> str:
-    """Cut gdb's ` (comm=0x55, stream=0x0)`, keeping parentheses that belong to the name."""
-    name = text.partition(" (")[0] if not text.startswith("(") else text
-    return name.strip()[:1000]
+    # without gdb's ` (comm=0x55, stream=0x0)`, but with parentheses that belong to the name
+    name = rest if rest.startswith("(") else rest.partition(" (")[0]
+    return int(found[1]), StackFrame(name.strip()[:1000] or "??", file, line)
 
 
 _CHARS = 64 << 20  # a dump in JSON is some 100 KiB; beyond this it is something else
@@ -250,7 +218,8 @@ def _dumps(array: list[object], line: int, end_line: int, rank: int | None) -> I
         if isinstance(thread, dict) and isinstance(thread.get("frames"), list) and isinstance(thread.get("pid"), int):
             by_pid.setdefault(thread["pid"], []).append(_thread(thread))
     for pid in sorted(by_pid):
-        yield StackDump("py-spy-json", pid, rank, None, "", with_main(by_pid[pid]), line, end_line, "", "")
+        threads = with_main(by_pid[pid])
+        yield StackDump("py-spy-json", pid, threads=threads, rank=rank, line=line, end_line=end_line)
 
 
 def _thread(thread: dict[str, object]) -> StackThread:
@@ -259,7 +228,8 @@ def _thread(thread: dict[str, object]) -> StackThread:
     printed = thread.get("frames")
     frames = [_frame(f) for f in printed if isinstance(f, dict)] if isinstance(printed, list) else []
     thread_id = str(thread.get("os_thread_id") or thread.get("thread_id") or "")
-    return StackThread(name, thread_id, state, name == "MainThread", tuple(reversed(frames)))
+    is_main = name == "MainThread"
+    return StackThread("py-spy-json", thread_id, name, state, is_main, frames=tuple(reversed(frames)))
 
 
 def _frame(frame: dict[str, object]) -> StackFrame:

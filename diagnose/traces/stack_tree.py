@@ -31,50 +31,36 @@ StandingKind = Literal[
 
 @record
 class Standing:
-    """What a thread is doing, the frame that says so (None when none does), and why it is read that way."""
+    """What a thread is doing, and the frame that says so (None when none does)."""
 
     kind: StandingKind
     frame: StackFrame | None
-    reason: str
-
-
-@record
-class _Row:
-    kind: StandingKind
-    function: re.Pattern[str]
-    file: re.Pattern[str]
-    reason: str
-    is_weak: bool = False  # says how it waits, not for what: a caller that says for what is preferred
 
 
 @lru_cache
-def _standings() -> tuple[_Row, ...]:
+def _standings() -> list[tuple[re.Pattern[str], re.Pattern[str], StandingKind, bool]]:
     rows = tables(FORMS)["standings"]
-    return tuple(
-        _Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r["reason"], r.get("weak", False)) for r in rows
-    )
+    return [(lazy(r["function"]), lazy(r.get("file", "")), r["kind"], r.get("weak", False)) for r in rows]
 
 
 def classify(frames: Sequence[StackFrame]) -> Standing:
     """Say where a stack stands; frames are outermost first, and the innermost that names a purpose decides."""
-    weak: Standing | None = None
+    weak: Standing | None = None  # says how it waits, not for what: a caller that says for what is preferred
     for frame in reversed(frames):
-        row = _row_of(frame.function, frame.file)
-        if row is None:
-            continue
-        if not row.is_weak:
-            return Standing(row.kind, frame, row.reason)
-        weak = weak or Standing(row.kind, frame, row.reason)
-    return weak or Standing("unknown", frames[-1] if frames else None, "no frame of it is known")
+        kind, is_weak = _standing_in(frame.function, frame.file)
+        if kind is not None and not is_weak:
+            return Standing(kind, frame)
+        weak = weak or (Standing(kind, frame) if kind else None)
+    return weak or Standing("unknown", frames[-1] if frames else None)
 
 
 @lru_cache(maxsize=8192)  # 10,000 ranks stand in a few hundred functions
-def _row_of(function: str, file: str) -> _Row | None:
+def _standing_in(function: str, file: str) -> tuple[StandingKind | None, bool]:
     name = function.rpartition(".")[2] if "<" not in function else function
-    for row in _standings():
-        if (row.function.search(name) or row.function.search(function)) and row.file.search(file):
-            return row
-    return None
+    for of_function, of_file, kind, is_weak in _standings():
+        if (of_function.search(name) or of_function.search(function)) and of_file.search(file):
+            return kind, is_weak
+    return None, False
 
 
 @record
@@ -83,7 +69,6 @@ class StackGroup:
 
     ranks: tuple[Label, ...]
     frames: tuple[StackFrame, ...]
-    count: int
     standing: Standing
 
 
@@ -150,8 +135,8 @@ def _group(last: dict[Label, tuple[StackFrame, ...]]) -> tuple[StackGroup, ...]:
     members: dict[tuple[StackFrame, ...], list[Label]] = {}
     for label in _sorted(last):
         members.setdefault(_place(last[label]), []).append(label)
-    groups = [StackGroup(tuple(of), last[of[0]], len(of), classify(last[of[0]])) for of in members.values()]
-    return tuple(sorted(groups, key=lambda group: (-group.count, _order(group.ranks[0]))))
+    groups = [StackGroup(tuple(of), last[of[0]], classify(last[of[0]])) for of in members.values()]
+    return tuple(sorted(groups, key=lambda group: (-len(group.ranks), _order(group.ranks[0]))))
 
 
 def _read_pattern(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, ...], tuple[Label, ...]]:
@@ -179,7 +164,7 @@ def _read_backward(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, 
     others = _sorted(label for group in groups[1:] for label in group.ranks)
     crowd = groups[0] if groups and _BACKWARD.search(getattr(groups[0].standing.frame, "function", "")) else None
     is_at_work = any(group.standing.kind == "compute" for group in groups[1:])
-    if crowd is None or is_at_work or not 0 < len(others) < crowd.count:
+    if crowd is None or is_at_work or not 0 < len(others) < len(crowd.ranks):
         return ("apart" if groups else "none"), (), ()
     return "backward", crowd.ranks, others
 

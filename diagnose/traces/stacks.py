@@ -7,7 +7,7 @@ whichever way the tool printed them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
@@ -15,11 +15,9 @@ from ..lines.prefix_rows import tables
 from .stack_forms import (
     AT,
     FORMS,
-    ProcessHead,
     StackDump,
     StackFrame,
     StackThread,
-    ThreadHead,
     read_json_stacks,
     read_native_frame,
     read_process,
@@ -62,29 +60,16 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     return sorted(dumps, key=lambda dump: (dump.line, dump.end_line, dump.speaker))
 
 
-@dataclass(slots=True)
-class _OpenThread:
-    head: ThreadHead
-    frames: list[StackFrame] = field(default_factory=list)
-
-    def close(self) -> StackThread:
-        # pystack alone prints the outermost frame first.
-        frames = self.frames if self.head.form == "pystack" else self.frames[::-1]
-        return StackThread(self.head.name, self.head.thread_id, self.head.state, self.head.is_main, tuple(frames))
-
-
 class _Reader:
     """The dump one speaker has open."""
 
     def __init__(self, speaker: str) -> None:
         self.dumps: list[StackDump] = []
         self._speaker = speaker
-        self._head: ProcessHead | None = None
-        self._threads: list[_OpenThread] = []
+        self._dump: StackDump | None = None
+        self._threads: list[tuple[StackThread, list[StackFrame]]] = []  # with the frames in printed order
         self._seen: set[str] = set()  # their ids: the first one to come again begins the next dump
-        self._line = self._end_line = 0
-        self._noise = 0
-        self._rank: int | None = None
+        self._end_line = self._noise = 0
         self._heading: tuple[int, int] = (-1, -_RANK_LINES - 1)  # rank, line
         self._rank_of_pid: dict[int, int] = {}  # as headings tell that name both
         self._listed: set[int] = set()  # of those since the last dump: a list of several is no heading of the next one
@@ -97,60 +82,56 @@ class _Reader:
         elif thread := read_thread(text):
             self._begin_announced(thread, above)
             self._begin_thread(thread, line)
-        elif self._head is not None:
+        elif self._dump is not None:
             self._feed_open(text, line)
         elif text.startswith("#0 ") and (native := read_native_frame(text)):
-            self._begin_thread(ThreadHead("gdb", "", is_main=True), line)
-            self._threads[-1].frames.append(native[1])
+            self._begin_thread(StackThread("gdb", is_main=True), line, native[1])
         else:
             self._read_heading(text, line)
 
-    def _begin_process(self, process: ProcessHead, line: Line) -> None:
-        if self._head is not None and process.form == "gdb" and self._head.form == "gdb" and not self._threads:
-            before = self._head
-            self._head = ProcessHead(
-                "gdb", process.pid or before.pid, process.cmdline or before.cmdline, process.reason or before.reason
-            )
+    def _begin_process(self, process: StackDump, line: Line) -> None:
+        before = self._dump
+        if before is None or not process.form == before.form == "gdb" or self._threads:
+            self._begin(process, line)
             return
-        self.close()
-        self._head, self._line = process, line.number
-        self._place(line)
+        cmdline, reason = process.cmdline or before.cmdline, process.reason or before.reason
+        self._dump = replace(before, pid=process.pid or before.pid, cmdline=cmdline, reason=reason)
 
-    def _begin_thread(self, thread: ThreadHead, line: Line) -> None:
-        if self._head is None or not self._fits(thread):
-            self.close()
-            self._head, self._line = ProcessHead(thread.form), line.number
-            self._place(line)
-        self._threads.append(_OpenThread(thread))
+    def _begin(self, dump: StackDump, line: Line) -> None:
+        self.close()
+        rank, number = self._heading
+        told = rank if line.number - number <= _RANK_LINES and len(self._listed) < 2 else None
+        if dump.pid is not None:
+            told = self._rank_of_pid.get(dump.pid, told)
+        told = told if line.prefix.rank is None else line.prefix.rank
+        self._dump = replace(dump, rank=told, line=line.number, speaker=self._speaker)
+        self._listed = set()
+        self._end_line, self._noise = line.number, 0
+
+    def _begin_thread(self, thread: StackThread, line: Line, *frames: StackFrame) -> None:
+        if self._dump is None or not self._fits(thread, self._dump):
+            self._begin(StackDump(thread.form), line)
+        self._threads.append((thread, [*frames]))
         self._seen.add(thread.thread_id)
         self._end_line, self._noise = line.number, 0
 
-    def _begin_announced(self, thread: ThreadHead, above: Line | None) -> None:
+    def _begin_announced(self, thread: StackThread, above: Line | None) -> None:
         """End a dump that has its current thread where a record stands above the next one: another process begins there.
 
         A watchdog of the program's own says why it dumps: `[rank 0] ERROR: no step for 60 s, dumping stacks`.
         """
         if above is None or not above.prefix.end or thread.form.partition("-")[0] != "faulthandler":
             return
-        if self._head is None or any(t.head.state == "current" for t in self._threads):
+        if self._dump is None or any(t.state == "current" for t, _ in self._threads):
             self.close()
             if above.prefix.rank is not None and _ANNOUNCED.search(above.message):
                 self._heading = (above.prefix.rank, above.number)
 
-    def _fits(self, thread: ThreadHead) -> bool:
+    def _fits(self, thread: StackThread, dump: StackDump) -> bool:
         """Say whether a thread belongs to the open dump; faulthandler's current thread is its last."""
-        if self._head is None or thread.form.partition("-")[0] != self._head.form.partition("-")[0]:
-            return thread.form == "py-spy" and self._head is not None and self._head.form == "py-spy"
+        if thread.form.partition("-")[0] != dump.form.partition("-")[0]:
+            return False
         return not self._threads or (bool(thread.thread_id) and thread.thread_id not in self._seen)
-
-    def _place(self, line: Line) -> None:
-        rank, number = self._heading
-        told = rank if line.number - number <= _RANK_LINES and len(self._listed) < 2 else None
-        if self._head is not None and self._head.pid is not None:
-            told = self._rank_of_pid.get(self._head.pid, told)
-        self._rank = line.prefix.rank if line.prefix.rank is not None else told
-        self._listed = set()
-        self._end_line, self._noise = line.number, 0
 
     def _feed_open(self, text: str, line: Line) -> None:
         if not text.strip():
@@ -174,41 +155,38 @@ class _Reader:
     def _read_part(self, text: str) -> bool:
         if not self._threads:
             return self._read_head_part(text)
-        thread = self._threads[-1]
+        thread, frames = self._threads[-1]
         if native := read_native_frame(text):
-            if native[0] == 0 and thread.frames:
+            if native[0] == 0 and frames:
                 return False
-            return self._add(thread, native[1])
-        frame = read_pyspy_frame(text) if thread.head.form == "py-spy" else read_python_frame(text)
+            frame: StackFrame | None = native[1]
+        else:
+            frame = read_pyspy_frame(text) if thread.form == "py-spy" else read_python_frame(text)
         if frame is not None:
-            return self._add(thread, frame)
-        where = AT.search(text) if thread.frames and thread.head.form == "gdb" else None
+            frames += [frame] if len(frames) < _FRAMES else []
+            return True
+        where = AT.search(text) if frames and thread.form == "gdb" else None
         if where is not None:  # wrapped by gdb
-            thread.frames[-1] = replace(thread.frames[-1], file=where[1], line=int(where[2]))
+            frames[-1] = replace(frames[-1], file=where[1], line=int(where[2]))
         return text[0] in " \t"  # arguments and locals
 
-    def _add(self, thread: _OpenThread, frame: StackFrame) -> bool:
-        if len(thread.frames) < _FRAMES:
-            thread.frames.append(frame)
-        return True
-
     def _read_head_part(self, text: str) -> bool:
-        head = self._head
-        if head is None:
-            return False
+        form = self._dump.form if self._dump else ""
         if native := read_native_frame(text):
-            self._threads.append(_OpenThread(ThreadHead(head.form, "", is_main=True), [native[1]]))
+            self._threads.append((StackThread(form, is_main=True), [native[1]]))
             return True
-        return head.form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
+        return form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
 
     def close(self) -> None:
         """End the open dump, if it has any frame or says why the process died."""
-        head, threads = self._head, with_main([t.close() for t in self._threads])
-        pids = [t.head.pid for t in self._threads if t.head.pid is not None]
-        self._head, self._threads, self._seen = None, [], set()
-        if head is None or not (threads or (head.form == "faulthandler" and head.reason)):
+        dump, opened = self._dump, self._threads
+        self._dump, self._threads, self._seen = None, [], set()
+        if dump is None or not (opened or (dump.form == "faulthandler" and dump.reason)):
             return
-        pid = head.pid if head.pid is not None else next(iter(pids), None)
-        local = _LOCAL_RANK.search(head.cmdline)
-        where = self._rank, int(local[1]) if local else None, head.cmdline, threads, self._line, self._end_line
-        self.dumps.append(StackDump(head.form, pid, *where, head.reason, self._speaker))
+        # pystack alone prints the outermost frame first.
+        threads = [replace(t, frames=tuple(frames if t.form == "pystack" else frames[::-1])) for t, frames in opened]
+        pid = dump.pid if dump.pid is not None else next((t.pid for t in threads if t.pid is not None), None)
+        local = _LOCAL_RANK.search(dump.cmdline)
+        local_rank = int(local[1]) if local else None
+        dump = replace(dump, pid=pid, local_rank=local_rank, threads=with_main(threads), end_line=self._end_line)
+        self.dumps.append(dump)

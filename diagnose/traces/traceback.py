@@ -98,7 +98,11 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
         message=segment.message.strip("\n"),
         frames=same(tuple(segment.frames)),
         speaker=speaker,
-        links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
+        links=tuple(
+            Link(s.relation, s.exception, s.message.strip("\n"), s.exception_line, tuple(s.frames), s.depth)
+            for i, s in enumerate(assembly.segments)
+            if i != last and s.exception
+        ),
         form=_form(assembly, segment),
         of_rank=assembly.of_rank,
     )
@@ -109,11 +113,6 @@ def _form(assembly: Assembly, segment: Segment) -> str:
     if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
         return "ignored"
     return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
-
-
-def _as_link(segment: Segment) -> Link:
-    message, frames = segment.message.strip("\n"), tuple(segment.frames)
-    return Link(segment.relation, segment.exception, message, segment.exception_line, frames, segment.depth)
 
 
 _CARRIERS = lazy(one_of(WORDS["carriers"]))

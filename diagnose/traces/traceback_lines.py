@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -63,56 +62,30 @@ def is_library(file: str) -> bool:
     return _LIBRARY.search(file.replace("\\", "/")) is not None
 
 
-HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
-
-
 @record
 class Header:
     """The line a traceback begins with; `indent` is the column its exception line will stand in."""
 
-    form: HeaderForm
+    form: str
     indent: int
     rank: int | None = None  # whose exception it is, where another rank prints it
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
 _HEADER_WORDS = "Traceback (most recent call last)"
-_BOX = lazy(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
-# `KeyError                                  Traceback (most recent call last)` below 75 dashes.
-_IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call last\)\s*$")
-# `  traceback : Traceback (most recent call last):` in torchelastic's failure summary.
-_ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
-# `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
-_RANKED = lazy(r"Traceback \(most recent call last\): \(RANK (\d{1,7})\)\s*$")
-# What ends like a label, and is no progress bar.
-_LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")
+_HEADER = lazy(one_of(f"(?P<{form}>{line})" for form, line in WORDS["headers"].items()) + r"\s*$")
+_LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")  # what ends like a label, and is no progress bar
 
 
 def read_header(text: str) -> Header | None:
     """Read the line a traceback begins with; None for any other line."""
-    return _read_known_header(text) if _HEADER_WORDS in text else None
-
-
-def _read_known_header(text: str) -> Header | None:
-    indent = indent_of(text)
-    if _IPYTHON.match(text):
-        return Header("ipython", 0)
-    if _BOX.match(text) or _ELASTIC.match(text):
-        return Header("elastic-box" if "traceback" in text else "rich", indent)
-    if (ranked := _RANKED.search(text)) is not None:
-        return Header("original", indent, int(ranked[1]))
-    if not text.rstrip().endswith(_HEADER_WORDS + ":"):
+    if _HEADER_WORDS not in text or (found := _HEADER.match(text, indent := indent_of(text))) is None:
         return None
-    begin = text[indent:]
-    if begin.startswith("Original Traceback"):
-        return Header("original", indent)
-    if "Exception Group Traceback" in text:
-        return Header("group", indent)
-    if begin.startswith("Traceback"):
-        return Header("plain", indent)
-    # A progress bar may stand in front: `100%|####| 4/4 [00:40<00:00]Traceback (most recent call last):`
-    lead = text[: text.rindex(_HEADER_WORDS)]
-    return Header("plain", 0, lead=lead if _LABEL.match(lead) else "")
+    form = next(form for form in WORDS["headers"] if found[form] is not None)
+    if not found["lead"]:
+        return Header(form, indent, int(found["rank"]) if found["rank"] else None)
+    lead = text[: found.end("lead")]
+    return Header(form, 0, lead=lead if _LABEL.match(lead) else "")
 
 
 def indent_of(text: str) -> int:
@@ -127,13 +100,7 @@ CARETS = lazy(r"^[\s~^]+$")  # only underlines the line above
 
 def read_frame(text: str) -> Frame | None:
     """Read a `File "…", line N, in f` line."""
-    return _known_frame(text) if 'File "' in text else None
-
-
-@lru_cache(512)
-def _known_frame(text: str) -> Frame | None:
-    """The same, remembered: thousands of ranks stand in the same frames."""
-    found = _FRAME.match(text)
+    found = _FRAME.match(text) if 'File "' in text else None
     return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
 
 
@@ -181,13 +148,13 @@ class RichBox:
 
     def feed(self, text: str) -> bool:
         """Take one line of the box; False when the line does not belong to it."""
+        stripped = text.strip()
         if _BOTTOM.match(text):
             self.is_open = False
-            return True
-        stripped = text.strip()
-        if not stripped or stripped[0] not in _BORDERS:
+        elif stripped and stripped[0] in _BORDERS:
+            self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
+        else:
             return False
-        self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
         return True
 
     def _feed_inside(self, inside: str) -> None:
@@ -216,7 +183,7 @@ class RichBox:
 _CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
 _IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
 _IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
-_ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
+ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")  # `----> 3 code`
 
 
 def read_ipython_frame(text: str) -> Frame | None:
@@ -225,9 +192,3 @@ def read_ipython_frame(text: str) -> Frame | None:
         return Frame(found[1], int(found[2]), (found[3] or "").partition("(")[0].strip())
     old = _IPYTHON_OLD.match(text)
     return Frame(old[1], 0, old[2].partition("(")[0].strip()) if old else None
-
-
-def read_arrow(text: str) -> tuple[int, str] | None:
-    """Read IPython's `----> 3 code` line as line number and code."""
-    found = _ARROW.match(text)
-    return (int(found[1]), found[2].strip()) if found else None

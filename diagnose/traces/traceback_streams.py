@@ -7,7 +7,6 @@ into one console without a prefix are told apart by their frames, as far as that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
@@ -42,7 +41,8 @@ def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
         if speaker.open:
             latest = speaker
     for speaker in speakers.values():
-        speaker.close_all()
+        while speaker.open:
+            speaker.close(speaker.open[0])
     return closed
 
 
@@ -54,7 +54,7 @@ def _is_adrift(speaker: _Speaker, latest: _Speaker, line: Line, text: str) -> bo
     if speaker.open or not latest.open:
         return False
     if latest.is_record and text.strip():
-        return latest.go_on(line, text)
+        return latest.go_on(line, text, None)
     if text.strip() and not (latest.open[-1].in_frames and indent_of(text) >= 2):
         return False
     latest.is_record = bool(text.strip()) and latest.open[-1].line == line.number - 1
@@ -67,13 +67,8 @@ _VARYING = lazy(r"\d+| +")
 
 def _shape(line: Line) -> str:
     """Yield the prefix without its numbers: a line of another shape was not printed by the traceback's printer."""
-    return _shape_of(line.raw[: line.prefix.end])
-
-
-@lru_cache(256)
-def _shape_of(head: str) -> str:
     # A blank that it ends with may be the text's own; the backtick of Markdown stands before the first line only.
-    return _VARYING.sub("0", head.rstrip().lstrip("`"))
+    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip().lstrip("`"))
 
 
 class _Speaker:
@@ -84,7 +79,6 @@ class _Speaker:
         self.open: list[Assembly] = []
         self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
-        self._shapes: dict[int, str] = {}  # of the line each began with
         self._introduction: tuple[int, str, int | None] = (-_INTRODUCTION_LINES - 1, "", None)
         self._frames_seen: dict[tuple[int, Frame], int] = {}
 
@@ -92,42 +86,35 @@ class _Speaker:
         """Give the line to the open traceback it continues, or see whether it begins one."""
         if text[-1:] in _INTRODUCING and (told := read_introduction(text))[0]:
             self._introduction = (line.number, *told)  # also where an open traceback, cut off above, tolerates the line
-        if self.open and self._continue(line, text, shape):
+        if self.open and self.go_on(line, text, shape):
             return
         if text and not text.isspace():
             self._begin(line, text)
 
-    def go_on(self, line: Line, text: str) -> bool:
-        """Give the line to the open traceback if it continues it."""
-        return self._continue(line, text, None)
-
-    def close_all(self) -> None:
-        """Close what is still open at the end of the source."""
-        while self.open:
-            self._close(self.open[0])
-
-    def _continue(self, line: Line, text: str, shape: str | None) -> bool:
+    def go_on(self, line: Line, text: str, shape: str | None) -> bool:
+        """Give the line to the open traceback that it continues, if it continues one."""
         header = read_header(text)
         for assembly in self._in_order(text):
             if assembly.lead and assembly.end_line == assembly.line == line.number - 1 and read_frame(text):
                 assembly.lead = ""  # a sentence and no label: `Scheduler hit an exception: Traceback (most …`
             if assembly.lead and text.strip() and not text.startswith(assembly.lead):
                 if not assembly.tolerate():
-                    self._close(assembly)
+                    self.close(assembly)
                 continue
             own = text[len(assembly.lead) :]
             is_part = line.number == assembly.end_line  # of a string that held several lines
-            if shape is not None and text.strip() and not is_part and shape != self._shapes[id(assembly)]:
+            if shape is not None and text.strip() and not is_part and shape != assembly.shape:
                 # A log line of the same rank; the traceback may go on behind it, but where another begins.
                 if (header and assembly.is_complete) or not assembly.tolerate():
-                    self._close(assembly)
+                    self.close(assembly)
                 continue
             if header and header.form != "original" and assembly.in_frames and not assembly.owns_margin(text):
                 continue  # another rank's, interleaved
             if assembly.accept(line.number, own):
-                self._note_frame(assembly, own)
+                if (frame := read_frame(own)) is not None:  # by these, ranks that write at the same time are told apart
+                    assembly.node = self._frames_seen.setdefault((assembly.node, frame), len(self._frames_seen) + 1)
                 return True
-            self._close(assembly)
+            self.close(assembly)
         return False
 
     def _in_order(self, text: str) -> list[Assembly]:
@@ -143,13 +130,6 @@ class _Speaker:
         if read_exception(text):
             return sorted(latest_first, key=lambda a: not a.in_frames)
         return latest_first
-
-    def _note_frame(self, assembly: Assembly, text: str) -> None:
-        """Note on which frames it stands, by which ranks that write at the same time are told apart."""
-        frame = read_frame(text)
-        if frame is not None:
-            place = (assembly.node, frame)
-            assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
 
     def _begin(self, line: Line, text: str) -> None:
         header = read_header(text)
@@ -173,13 +153,13 @@ class _Speaker:
         if not self.open:
             self._frames_seen.clear()
         elif len(self.open) >= _OPEN_AT_ONCE:
-            self._close(self.open[0])
-        self._shapes[id(assembly)] = _shape(line)
+            self.close(self.open[0])
+        assembly.shape = _shape(line)
         self.open.append(assembly)
 
-    def _close(self, assembly: Assembly) -> None:
+    def close(self, assembly: Assembly) -> None:
+        """End a traceback, as far as it came."""
         self.open.remove(assembly)
-        del self._shapes[id(assembly)]
         self._closed.append((assembly, self.key))
 
 

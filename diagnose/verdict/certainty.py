@@ -94,8 +94,6 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         yield "nobody-passed"
     if verdict.culprits and not scope.passed and is_cut(job.sources):
         yield "rest-unheard"
-    if scope.alike:
-        yield "others-ended-alike"
     is_felt = any(e.fields.get("at_peer") for e in root.events)  # the other end of the link did it
     if verdict.culprits and (not scope.met or is_felt):
         yield "inferred-rank"

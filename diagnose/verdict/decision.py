@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..catalogue.load import Catalogue
 from ..job.coverage import breaks_off_in_a_traceback
-from ..job.event import FAILING, Event
+from ..job.event import FAILING
 from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
@@ -51,18 +51,17 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    is_torn = breaks_off_in_a_traceback(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
-    if not free or is_torn or _only_complains_at_the_end(job, free):
+    if not free or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
-    died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
+    died = {e.rank for e in job.telling("exit") if e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
     free.sort(key=lambda c: ranking(c, catalogue, died))
     best = free[0]
-    roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature) and (c.direct or not best.direct)]
+    roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature)]
     outcome: Outcome = "failed" if job.failures() or job.context.failed() else "hung"
     verdict = Verdict(outcome, best.cause, _in_order(roots), candidates=candidates)
     verdict.rivals = [c for c in free if c not in roots]
-    scope = Scope.of(job, verdict.roots, candidates)
+    scope = Scope.of(job, verdict.roots)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
     is_concluded = best.finding is not None
     verdict.roots.sort(key=lambda c: _showing(c, verdict.culprits, is_concluded=is_concluded))
@@ -92,18 +91,12 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
     """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
-    done = [e for e in job.telling("finished") if e.rule.teller != "rank"]
-    ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
-    if job.context.failed() or not done or ends:
+    done = {e.source: e.line or 0 for e in job.telling("finished") if e.rule.teller != "rank"}
+    if not done or job.context.failed() or any(e.role in FAILING for e in job.telling("exit")):
         return False
-    return all(c.direct <= HINTED and not _is_of_the_run(c.first, done) for c in free)
-
-
-def _is_of_the_run(event: Event | None, done: Sequence[Event]) -> bool:
-    """Whether it was raised, or stands above the line that says the run is done: what is void then was void before."""
-    if event is None or event.traceback is not None:
-        return event is not None
-    return any(event.source == end.source and (event.line or 0) < (end.line or 0) for end in done)
+    said = [c.first for c in free if c.first is not None]  # not raised, nor above the line that says the run is done
+    is_late = all(e.traceback is None and (e.line or 0) > done.get(e.source, 0) for e in said)
+    return is_late and all(c.direct <= HINTED for c in free)
 
 
 def _nothing_wrong(job: Job) -> Verdict:

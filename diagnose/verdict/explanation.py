@@ -29,7 +29,6 @@ class Explanations:
             self._by_cause[c.cause].append(c)
             for place in {("rank", c.rank), ("host", c.host)}:
                 self._at[c.cause, place].append(c)
-        self._raised = {(e.source, e.line or 0): c for c in candidates for e in c.events if e.traceback is not None}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
     def fill(self) -> None:
@@ -39,22 +38,10 @@ class Explanations:
                 for link in self._links.get((cause, c.cause), ()):
                     reaching = (t for t in self._reaching(link, cause, c) if t is not c)
                     found = next((t for t in reaching if self._explains(link, t, c)), None)
-                    if found is not None and found not in c.explained_by:
+                    if found is not None:
                         c.explained_by.append(found)
-            self._explain_by_own_finding(c)
-            self._explain_by_what_it_was_raised_from(c)
-
-    def _explain_by_own_finding(self, c: Candidate) -> None:
-        """What a finding of the same cause reads is told by that finding."""
-        if c.finding is None:
-            c.explained_by += [t for t in self._by_cause[c.cause][:ASKED] if t is not c and _reads(t, c)][:1]
-
-    def _explain_by_what_it_was_raised_from(self, c: Candidate) -> None:
-        """What `raise … from` passes on in words that no rule knows is told by the exception that it names."""
-        links = [(e.source, e.traceback.raised_from(e.line or 0)) for e in c.events if e.traceback is not None]
-        told = [self._raised.get((source, link.exception_line)) for source, link in links if link is not None]
-        if not c.specific and told and len(told) == len(c.events):
-            c.explained_by += [t for t in told if t is not None and t.specific and t not in c.explained_by][:1]
+            if c.finding is None:  # what a finding of the same cause reads is told by that finding
+                c.explained_by += [t for t in self._by_cause[c.cause][:ASKED] if t is not c and _reads(t, c)][:1]
 
     def _reaching(self, link: Explains, cause: str, c: Candidate) -> Iterable[Candidate]:
         for where, name, place in (("same-rank", "rank", c.rank), ("same-host", "host", c.host)):
@@ -67,7 +54,7 @@ class Explanations:
         for surely in (_reads, self._was_never_told, self._kept_away, _is_told_by_another):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
-        if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
+        if t.direct == HINTED and c.direct == STATED:
             return False
         is_missed = is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank))
         if is_missed or (is_death(t) and _is_seen_from_outside(c)):
@@ -94,8 +81,7 @@ class Explanations:
 
     def _kept_away(self, t: Candidate, c: Candidate) -> bool:
         """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
-        is_own = t.rank in _missed_by(c) and (is_death(t) or (t.direct == STATED and not t.is_end))
-        return is_own and not self._waited(t.rank) and self._order(t, c) <= 0
+        return t.rank in _missed_by(c) and (is_death(t) or t.direct == STATED) and self._order(t, c) <= 0
 
     def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
@@ -137,7 +123,7 @@ def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
     a, b = t.first, c.first
     if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
         return False
-    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid and (not a.host or b.host in (None, a.host))
+    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:

@@ -25,7 +25,6 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
     if shown and verdict.roots[0].cause == EXIT_CODE:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
-        shown += _last_words(job, shown[0])
         shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
@@ -47,19 +46,6 @@ def _handled(event: Event) -> list[Exhibit]:
     return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
-def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
-    """What the console shows last, of no rank, before the launcher tells of an end: `sys.exit("no data")` names none."""
-    source = next((s for s in job.sources if s.name == certificate.source), None)
-    if source is None or source.name in job.places.source_rank:
-        return []
-    known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    ends = [e.line for e in source.telling("exit", "signal-sent") if e.line]
-    span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
-    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip(" *=-#_")][-1:]
-    free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
-    return [Exhibit.of_line(source.name, x, None, None) for x in free]
-
-
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:
     """Where eight ranks say the same two messages, the second one says more than the first a second time."""
     kinds: dict[str, Exhibit] = {}
@@ -72,11 +58,9 @@ def _varied(shown: list[Exhibit]) -> list[Exhibit]:
 def _confirmations(job: Job, verdict: Verdict) -> list[Exhibit]:
     """What others know of the same: the controller of Slurm says whose user id asked it to cancel the job."""
     root = verdict.roots[0]
-    hosts = {None, root.host, *verdict.culprit_hosts, *(job.ranks[r].host for r in verdict.culprits if r in job.ranks)}
     found: dict[str, Event] = {}
     for event in job.events:
-        is_same = event.role == "confirmation" and event.cause == root.cause
-        if is_same and event.host in hosts and event.rank in (None, *verdict.culprits):
+        if event.role == "confirmation" and event.cause == root.cause:
             found.setdefault(event.rule.id, event)
     return [Exhibit.of_event(e) for e in found.values()]
 

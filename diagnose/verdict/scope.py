@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
-from ..job.identity_table import GUESSED, HERE, pci_address
+from ..job.identity_table import GUESSED, HERE
 from ..job.job import CERTIFICATES, Job
-from ..job.process import ended_at, is_sigkill, is_terminated
-from ..questions.finding import Finding
+from ..job.process import is_sigkill, is_terminated
 from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
 
@@ -24,7 +23,6 @@ MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
 NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
-OF_GPUS = "gpu."  # causes that are of one GPU: who else is on its host only loses a peer
 RAISED = 1  # the exit code of Python after an exception
 
 
@@ -35,12 +33,11 @@ class Scope:
     met: frozenset[int]
     passed: frozenset[int]  # they waited for others, lost them, made steps afterwards, or were ended by their launcher
     behind: frozenset[int]  # they wait, before any step, at a line above the one that was not passed
-    alike: frozenset[int]  # they ended as those that met it did, and of none of them is a word here
     hosts: frozenset[str]  # where it was met
     seen: int  # how many ranks are heard of
 
     @classmethod
-    def of(cls, job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> Scope:
+    def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
         met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
@@ -50,8 +47,7 @@ class Scope:
         behind = _still_before(job, roots)
         seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
         hosts = {c.host for c in _at_fault(roots) if c.host is not None}
-        alike = frozenset(_alike(job, met))
-        return cls(frozenset(met), frozenset(passed - behind), frozenset(behind), alike, frozenset(hosts), seen)
+        return cls(frozenset(met), frozenset(passed - behind), frozenset(behind), frozenset(hosts), seen)
 
     def is_everywhere(self, job: Job) -> bool:
         """Whether so many ranks met it that it is none's own."""
@@ -64,11 +60,10 @@ def who(
     job: Job, cause: Cause, roots: Sequence[Candidate], scope: Scope, candidates: Sequence[Candidate]
 ) -> tuple[list[int], list[str]]:
     """Yield the ranks at fault, and the hosts; both empty where it is nobody's or nobody can tell."""
-    finding = next((c.finding for c in roots if c.finding is not None and not _is_stated_beside(roots[0], c.finding)), None)
+    finding = next((c.finding for c in roots if c.finding is not None), None)
     if finding is not None:
         of_ranks = [i.host for r in finding.ranks if (i := job.ranks.get(r)) is not None and i.host]
-        told = [] if is_whole_hosts(job, set(finding.ranks)) else sorted(finding.ranks)
-        return told, sorted({*(finding.hosts or of_ranks)})
+        return sorted(finding.ranks), sorted({*(finding.hosts or of_ranks)})
     blame = _blame(cause, roots)
     hosts = _hosts(job, roots, scope, blame)
     named = _named(roots)
@@ -77,20 +72,15 @@ def who(
     if blame in ("none", "common"):
         is_own = blame == "common" and _is_past_by_others(job, scope)
         own = set(scope.met) if is_own else _missed(candidates, roots) if blame == "common" and not scope.met else set()
-        return sorted(own), hosts if _is_one_host(job, roots, scope) else []
+        return sorted(own), hosts if _is_one_host(job, scope) else []
     if scope.is_everywhere(job):
-        return [], hosts if _is_one_host(job, roots, scope) or any(map(names_device, _events(roots))) else []
+        return [], []
     ranks = set(scope.met)
     if not ranks and blame != "host" and not _said_by_several(roots):
-        ranks = _felt(job, roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
+        ranks = _felt(roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
         return [], hosts
     return ([], []) if blame == "shared" and _may_be_all(job, roots, scope, ranks) else (sorted(ranks), hosts)
-
-
-def _is_stated_beside(root: Candidate, finding: Finding) -> bool:
-    """Whether lines that a finding of the same cause did not read state it of somebody: they go before a conclusion."""
-    return root.finding is None and root.direct == STATED and not {x.event for x in finding.exhibits} & {*root.events}
 
 
 def _blame(cause: Cause, roots: Sequence[Candidate]) -> str:
@@ -142,19 +132,9 @@ def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
     return {rank for rank, frames in waiting if any(is_above(frames, those) for those in raised)}
 
 
-def _alike(job: Job, met: set[int]) -> set[int]:
-    """The ranks that ended by themselves as those that met it did, and said no word: they may have met it, too."""
-    ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
-    codes = {e.rank: e.fields.get("exit_code") for e in ends}
-    own = {codes.get(r) for r in met}
-    wanted = {RAISED} if own == {None} else own
-    told = met | {r for r, i in job.ranks.items() if i.failed_in_words()}
-    return {r for r, code in codes.items() if r is not None and r not in told and code in wanted}
-
-
 def _may_be_all(job: Job, roots: Sequence[Candidate], scope: Scope, ranks: set[int]) -> bool:
     """Whether all may have met it: nobody is heard to have got past it, and one stands for the rest or some is nobody's."""
-    if (scope.alike or scope.behind) and not (scope.passed - scope.alike):
+    if scope.behind:
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     is_alone = (scope.seen <= 1 or any(c.rank is None for c in roots)) and (job.places.local_world or 1) == 1
@@ -168,12 +148,10 @@ def _named(roots: Sequence[Candidate]) -> list[int]:
 
 
 def _is_past_by_others(job: Job, scope: Scope) -> bool:
-    """Whether few met it, all others are heard without it, or most are and one at least shows what comes after it."""
+    """Whether few met it, and all others are heard without it."""
     world = job.world_size or scope.seen
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
-    is_few = 0 < len(scope.met) <= max(1, world // 4) and not scope.alike
-    rest = world - len(scope.met)
-    return is_few and rest > 0 and (others >= rest or (bool(scope.passed) and 2 * others >= rest))
+    return 0 < len(scope.met) <= max(1, world // 4) and others >= world - len(scope.met)
 
 
 # --- hosts --------------------------------------------------------------------------------------------------------
@@ -186,19 +164,13 @@ def _hosts(job: Job, roots: Sequence[Candidate], scope: Scope, blame: str) -> li
         sources = {e.source for e in _events(roots)}
         ends = [e for e in job.telling("exit") if e.source in sources and e.role in FAILING and not is_terminated(e)]
         hosts = {e.host for e in ends if e.host} if len({e.host for e in ends}) == 1 else set()
-    heard = {*job.hosts} - {*HERE}
-    is_common = len(hosts) > 1 and 2 * len(hosts) > len(heard) and not any(map(_is_of_kernel, _events(roots)))
-    return [] if is_common and not scope.met else sorted(hosts)
+    return [] if len(hosts) > 1 and not scope.met else sorted(hosts)
 
 
-def _is_one_host(job: Job, roots: Sequence[Candidate], scope: Scope) -> bool:
-    """Whether it was met on one host, and others are heard of that did not meet it, or were ended by their launcher."""
+def _is_one_host(job: Job, scope: Scope) -> bool:
+    """Whether it was met on one host, and others are heard of that did not meet it."""
     others = {*job.hosts} - {*HERE} - scope.hosts
-    ended = {e.host for e in job.telling("exit", "signal-received") if e.rule.tells != "exit" or is_terminated(e)}
-    heard = {i.host for r, i in job.ranks.items() if i.has_lines and r not in scope.met}
-    is_of_two = any(e.fields.get("peer_host") or e.fields.get("peer_ip") for e in _events(roots))
-    is_spared = len(scope.met) > 1 and not (roots[0].is_end or is_of_two) and not others.isdisjoint(ended | heard)
-    return len(scope.hosts) == 1 and bool(others) and bool(scope.passed or not scope.met or is_spared)
+    return len(scope.hosts) == 1 and bool(others) and bool(scope.passed or not scope.met)
 
 
 def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
@@ -210,8 +182,7 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
         count, first = len(ranks), min(ranks)
         is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
         return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count
-    is_some = None not in hosts and len(job.hosts) > len(hosts)
-    return is_some and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
+    return len(job.hosts) > len(hosts) and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
 # --- errors that name no rank -------------------------------------------------------------------------------------
@@ -225,14 +196,14 @@ def _said_by_several(roots: Sequence[Candidate]) -> bool:
     return len({e.host for e in said if e.host}) > 1 or len(processes) > 1 or max(texts.values(), default=0) > 1
 
 
-def _felt(job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[int]:
+def _felt(roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[int]:
     """The one rank of that host which says what it felt of it, or fell silent by it."""
     hosts = {c.host for c in roots}
     there = [c for c in candidates if c.rank is not None and (c.host in hosts or hosts == {None})]
     of_kernel = any(_is_of_kernel(e) for e in _events(roots))
     there = [c for c in there if (of_kernel and c in roots) or any(t in roots for t in c.explained_by)]
-    there = [c for c in there if c.direct == STATED or c.finding is not None or (of_kernel and c.cause.startswith(OF_GPUS))]
-    ranks = {c.rank for c in there if c.rank is not None and not any(_has_another_device(job, t, c.rank) for t in roots)}
+    there = [c for c in there if c.direct == STATED or c.finding is not None]
+    ranks = {c.rank for c in there if c.rank is not None}
     return ranks if len(ranks) == 1 else set()
 
 
@@ -241,13 +212,6 @@ def _missed(candidates: Sequence[Candidate], roots: Sequence[Candidate]) -> set[
     found = [c for c in candidates if c.finding is not None and c.finding.question == "lost_peers"]
     ranks = {c.rank for c in found if c.rank is not None and any(t in roots for t in c.explained_by)}
     return ranks if len(ranks) == 1 else set()
-
-
-def _has_another_device(job: Job, c: Candidate, rank: int) -> bool:
-    """Whether the rank is known to work on other GPUs than the one of which the kernel speaks."""
-    told = {pci_address(e.fields["pci"]) for e in c.events if _is_of_kernel(e)}
-    own = {pci for (_, pci), known in job.places.rank_of_pci.items() if known == rank}
-    return bool(told and own) and told.isdisjoint(own)
 
 
 def _first_dead(job: Job, roots: Sequence[Candidate]) -> set[int]:
@@ -261,9 +225,7 @@ def _first_dead(job: Job, roots: Sequence[Candidate]) -> set[int]:
     ends = _by_kind_of_end(ends, root)
     ends.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     first, others = next(iter(ends), None), ends[1:]
-    if first is None or first.rank is None or any(_has_another_device(job, c, first.rank) for c in roots):
-        return set()
-    return {first.rank} if not _are_alike(first, others) else set()
+    return set() if first is None or first.rank is None or _are_alike(first, others) else {first.rank}
 
 
 def _by_kind_of_end(ends: list[Event], root: Event) -> list[Event]:
@@ -277,10 +239,8 @@ def _by_kind_of_end(ends: list[Event], root: Event) -> list[Event]:
 
 def _are_alike(first: Event, others: Iterable[Event]) -> bool:
     """Whether another process of another rank ended in the same way, and not clearly later."""
-    at = ended_at(first)
     rest = [e for e in others if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
-    times = [ended_at(e) for e in rest]
-    return any(at is None or t is None or t - at < LEAD_S for t in times)
+    return any(first.time is None or e.time is None or e.time - first.time < LEAD_S for e in rest)
 
 
 def _is_of_same_host(end: Event, root: Event) -> bool:

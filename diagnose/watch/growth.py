@@ -1,4 +1,5 @@
-"""Files that grow in, what was added since the last look out, in whole lines.
+"""Files that grow in, one scan of all that was read of them so far out: what is added, in whole lines, is scanned once and
+then merged.
 
 A file is known by its inode: one that is renamed (a rotated log) is read to its end, what then has its name is a new
 file, and one that became shorter begins anew. What went before it keeps its lines under another name (`rank0.log.1`).
@@ -7,37 +8,44 @@ file, and one that became shorter begins anew. What went before it keeps its lin
 from __future__ import annotations
 
 import glob
+import io
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from ..catalogue.load import Catalogue
+from ..catalogue.matcher import Matcher
+from ..catalogue.rule import Rule
 from ..errors import SourceError
+from ..scan.kept import Kept
+from ..scan.scan import Scan, SourceScan, merge, seal
+from ..scan.scan_rules import MARKS, mark_rule
+from ..scan.scanner import Scanner, ScanRules
+from ..scan.windows import Windows
+from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
-from ..sources.paths import FolderWalk
+from ..sources.paths import files_below, inode_of
+from ..sources.source import Source, find_sources
 
 CHUNK_BYTES = 4 << 20  # read of one file before the next one has its turn
 MAX_LINE_BYTES = 1 << 20  # of a line without an end: then it is taken as it is
 MAX_FILES = 4_000  # followed at once
+KNOWN_BYTES = 64 << 10  # of a file: from then on its form is not asked for again
 Inode = tuple[int, int]
 
 
-@dataclass(slots=True)
-class Added:
-    """What one file holds that was not there before."""
+@dataclass(slots=True, eq=False)
+class Log:
+    """A file from where it began; where it is cut off or another one takes its name, another log begins."""
 
     name: str  # what its lines are kept under
-    path: str
-    data: bytes
-
-
-@dataclass(slots=True)
-class _Followed:
-    name: str
     path: str
     file: BinaryIO
     offset: int = 0
     rest: bytes = b""  # of a line whose end is not written yet
+    source: Source | None = None  # how its lines are read
+    scan: SourceScan | None = None
 
 
 class GrowingFiles:
@@ -47,85 +55,158 @@ class GrowingFiles:
         if not patterns:
             raise SourceError("watch: name the logs, folders or patterns to follow")
         self._patterns = patterns
-        self._followed: dict[Inode, _Followed] = {}
-        self._renamed: list[tuple[str, str]] = []  # since the last look: the old name, the new one
+        self._followed: dict[Inode, Log] = {}
+        self._given: set[str] = set()  # names of what was rotated away
         self.unread: dict[str, str] = {}  # path -> why it cannot be followed
 
-    def added(self) -> Iterator[Added]:
+    def added(self) -> Iterator[tuple[Log, bytes]]:
         """Yield what was added since the last call, until every file is read to its end."""
         self._look_around()
-        for followed in list(self._followed.values()):
-            yield from self._read(followed)
-
-    def renamed(self) -> list[tuple[str, str]]:
-        """Yield the files whose lines so far are now kept under another name, once."""
-        found, self._renamed = self._renamed, []
-        return found
+        for inode, log in list(self._followed.items()):
+            if os.fstat(log.file.fileno()).st_size < log.offset:  # truncated
+                self._rename(log)
+                self._followed[inode] = Log(log.path, log.path, log.file)
+            yield from _added(self._followed[inode])
 
     def close(self) -> None:
         """Let all files go."""
-        for followed in self._followed.values():
-            followed.file.close()
+        for log in self._followed.values():
+            log.file.close()
         self._followed.clear()
 
     def _look_around(self) -> None:
         """Find new files, and old ones that have got another name or none."""
-        by_path = {path: inode for path in self._paths() if (inode := _inode(path)) is not None}
+        by_path = {path: inode for path in self._paths() if (inode := inode_of(path)) is not None}
         here = set(by_path.values())
-        for inode, followed in list(self._followed.items()):
-            if by_path.get(followed.path) != inode:  # rotated, or removed
-                if followed.path in by_path:
-                    self._rename(followed)
-                if inode not in here and os.fstat(followed.file.fileno()).st_size <= followed.offset:
-                    followed.file.close()
+        for inode, log in list(self._followed.items()):
+            if by_path.get(log.path) != inode:  # rotated, or removed
+                if log.path in by_path:
+                    self._rename(log)
+                if inode not in here and os.fstat(log.file.fileno()).st_size <= log.offset:
+                    log.file.close()
                     del self._followed[inode]
         for path, inode in by_path.items():
-            if inode not in self._followed and len(self._followed) < MAX_FILES:
-                self._follow(path, inode)
+            if inode not in self._followed and len(self._followed) < MAX_FILES and os.path.isfile(path):
+                try:
+                    self._followed[inode] = Log(path, path, open(path, "rb", buffering=0))  # noqa: SIM115
+                except OSError as error:
+                    self.unread[path] = error.strerror or str(error)
 
     def _paths(self) -> Iterator[str]:
         for pattern in self._patterns:
             found = [pattern] if os.path.exists(pattern) else glob.glob(os.path.expanduser(pattern), recursive=True)
             for path in sorted(found):
-                yield from FolderWalk(path, set(), Deadline()).files()
+                yield from files_below(path, set(), Deadline())[0]
 
-    def _follow(self, path: str, inode: Inode) -> None:
-        if not os.path.isfile(path):
-            return
-        try:
-            file = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as it is followed
-        except OSError as error:
-            self.unread[path] = error.strerror or str(error)
-            return
-        self._followed[inode] = _Followed(path, path, file)
-
-    def _read(self, followed: _Followed) -> Iterator[Added]:
-        if os.fstat(followed.file.fileno()).st_size < followed.offset:  # truncated
-            self._rename(followed)
-            followed.name, followed.offset, followed.rest = followed.path, 0, b""
-        followed.file.seek(followed.offset)
-        while data := followed.file.read(CHUNK_BYTES):
-            followed.offset += len(data)
-            data = followed.rest + data
-            end = data.rfind(b"\n") + 1
-            end = len(data) if not end and len(data) > MAX_LINE_BYTES else end
-            followed.rest = data[end:]
-            if end:
-                yield Added(followed.name, followed.path, data[:end])
-
-    def _rename(self, followed: _Followed) -> None:
+    def _rename(self, log: Log) -> None:
         """Let the lines so far have another name: that of the file is a new one's."""
-        taken = {other.name for other in self._followed.values()} | {new for _, new in self._renamed}
-        number = next(n for n in range(1, MAX_FILES) if f"{followed.path}.{n}" not in taken)
-        new = f"{followed.path}.{number}"
-        if followed.name == followed.path:
-            self._renamed.append((followed.name, new))
-            followed.name = new
+        if log.name == log.path:
+            taken = {other.name for other in self._followed.values()} | self._given
+            log.name = next(name for n in range(1, MAX_FILES) if (name := f"{log.path}.{n}") not in taken)
+            self._given.add(log.name)
 
 
-def _inode(path: str) -> Inode | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+def _added(log: Log) -> Iterator[tuple[Log, bytes]]:
+    log.file.seek(log.offset)
+    while data := log.file.read(CHUNK_BYTES):
+        log.offset += len(data)
+        data = log.rest + data
+        end = data.rfind(b"\n") + 1
+        end = len(data) if not end and len(data) > MAX_LINE_BYTES else end
+        log.rest = data[end:]
+        if end:
+            yield log, data[:end]
+
+
+class GrowingScan:
+    """The scan of files that grow."""
+
+    def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
+        self._files, self._rules, self._sieve = files, ScanRules(catalogue), Sieve(catalogue)
+        self._logs: list[Log] = []  # that were read
+
+    def read_on(self) -> list[str]:
+        """Read what was added; yield the names of the files that grew."""
+        return list(dict.fromkeys([log.name for log, data in self._files.added() if self._add(log, data)]))
+
+    def scan(self) -> Scan:
+        """Yield the scan of everything so far, as if it had been read in one go."""
+        found = Scan(catalogue=self._rules.key)
+        for log in sorted(self._logs, key=lambda log: log.name):
+            if log.scan is not None:
+                found.sources[log.name] = seal(replace(log.scan, name=log.name))
+                found.gaps += [f"{log.name}: {gap}" for gap in log.scan.gaps]
+        return found
+
+    def _add(self, log: Log, added: bytes) -> bool:
+        begun = log.scan if log.scan is not None and log.scan.bytes >= KNOWN_BYTES else None
+        if log.source is None or (begun is None and not log.source.header):
+            found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
+            source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
+            if source is None or source.skipped is not None:
+                self._files.unread[log.path] = (source and source.skipped) or "not a log that can be followed"
+                return False
+            if log.source is None:
+                self._logs.append(log)
+            log.source = source
+        for data, is_worth in self._sieve.pieces(added, len(begun.progress)) if begun else [(added, True)]:
+            if is_worth:
+                part = self._scanned(log, log.source, data)
+            else:
+                kept = Kept(Windows(opening=b""))  # what was open before ends here
+                part = SourceScan(log.name, log.source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
+            log.scan = part if log.scan is None else merge(log.scan, part)
+        return True
+
+    def _scanned(self, log: Log, source: Source, data: bytes) -> SourceScan:
+        piece = replace(source, name=log.name, path=None, seekable=False, size=len(data), stream=io.BytesIO(data))
+        scanner = Scanner(self._rules, log.name, piece.kind, later_part=log.scan is not None)
+        for block in read_blocks(piece, find_marks=self._rules.marks_of):
+            scanner.feed(block)
+        return scanner.finish()
+
+
+# --- what is worth a scan --------------------------------------------------------------------------------------------
+
+SMALL_BYTES = 8 << 10  # of what is worth reading as a whole
+BEFORE_BYTES, AFTER_BYTES = 8 << 10, 16 << 10  # around a word: who speaks, and the rest of what it begins
+LATEST_BYTES, VOICE_BYTES = 2 << 10, 256  # the last steps: so much, and so much more for each who prints any
+DULL = (None, "progress", "identity", "fact")  # what context tells of, and the start of a log is read for
+
+
+class Sieve:
+    """Finds the words of causes, tracebacks, ends and phases."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
+        self._find = Matcher([*(rule for rule in catalogue.rules.values() if _is_telling(rule)), *marks]).find
+
+    def pieces(self, data: bytes, voices: int) -> Iterator[tuple[bytes, bool]]:
+        """Yield the text in pieces of whole lines, each with whether it is worth a scan; `voices` print steps in it."""
+        done = 0
+        for start, stop in self._spans(data, LATEST_BYTES + voices * VOICE_BYTES):
+            if start > done:
+                yield data[done:start], False
+            yield data[start:stop], True
+            done = stop
+
+    def _spans(self, data: bytes, latest_bytes: int) -> list[tuple[int, int]]:
+        """Where pieces that are worth it begin and end, in order; the last ends with the text."""
+        size = len(data)
+        if size <= SMALL_BYTES:
+            return [(0, size)]
+        found: list[tuple[int, int]] = []
+        for at in [*(end for end, _ in self._find(data)), size]:
+            first = size - latest_bytes if at == size else at - BEFORE_BYTES
+            start = data.rfind(b"\n", 0, max(first, 0)) + 1
+            stop = data.find(b"\n", at + AFTER_BYTES) + 1 or size
+            if found and start <= found[-1][1]:
+                start, stop = found[-1][0], max(stop, found[-1][1])
+                found.pop()
+            found.append((start, stop))
+        return found
+
+
+def _is_telling(rule: Rule) -> bool:
+    is_broad = rule.generic and rule.match == "traceback"  # `Error`, where a traceback's head tells the same
+    return not is_broad and (rule.role not in ("context", "harmless") or rule.tells not in DULL)

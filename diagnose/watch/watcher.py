@@ -7,21 +7,19 @@ took longer the pause is longer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.load import Catalogue
 from ..engine import reduce, tell
 from ..job.event import Event
-from ..lines.rank_ranges import rank_ranges
+from ..lines.rank_ranges import named_ranks
 from ..lines.record import record
 from ..report.printable import clip, one_line
 from ..report.redaction import redact_text
 from ..report.report import Report
 from ..report.translation import Translator
-from .growth import GrowingFiles
-from .reading import GrowingScan
-from .standing import Change, Standing
+from .growth import GrowingFiles, GrowingScan
 
 CPU_SHARE = 0.02  # of one core
 MAX_PAUSE_S = 60.0
@@ -107,8 +105,7 @@ class Watcher:
             failed = {event.rank for event in failures if event.rank is not None}
             self._ended = frozenset(failed | {rank for rank, process in ranks.items() if process.finished})
             yield from self._errors(failures)
-        for change in self._standing.look(self._steps, now, self._ended):
-            yield _said(change)
+        yield from self._standing.look(self._steps, now, self._ended)
 
     def _errors(self, failures: Sequence[Event]) -> Iterator[Said]:
         """The errors that were not said yet: those of one rule in one line."""
@@ -121,29 +118,74 @@ class Watcher:
         for events in new.values():
             first, ranks = events[0], {e.rank for e in events if e.rank is not None}
             line = redact_text(clip(one_line(first.text.partition("\n")[0]), MAX_TEXT), privacy=False)
-            text = f"{self.translator.title(first.rule)}{_of(ranks)}: {line}"
+            who = f" ({named_ranks(ranks)})" if ranks else ""
+            text = f"{self.translator.title(first.rule)}{who}: {line}"
             yield Said("error", text, tuple(sorted(ranks)), f"{first.source}:{first.line}", cause=first.cause or "")
 
 
-def _said(change: Change) -> Said:
-    who = _of(change.ranks, begin=True)
-    at = f"step {change.step}"
-    others = f"; the farthest reached step {change.most}" if change.most != change.step else ""
-    if change.kind == "resumed":
-        text = f"{who} {_verb(change, 'go', 'goes')} on"
-    elif change.kind == "behind":
-        text = f"{who} {_verb(change, 'are', 'is')} behind at {at}{others}"
-    else:
-        text = f"{who} printed no step for {round(change.quiet_s or 0)} s, since {at}{others}"
-    return Said(change.kind, text, change.ranks, step=change.step)
+# --- how far each rank is: who fell behind, who stopped, who goes on -------------------------------------------------
+
+LEAST_QUIET_S = 30.0  # a shorter pause is none: evaluation, a save, a slow disk
+QUIET_FACTOR = 5.0  # a rank is quiet for so many of the longest pauses that it or another made before
+LOOKS = 2  # in a row that a rank has to be behind
+BEHIND_STEPS = 2  # fewer is the order in which ranks print
 
 
-def _verb(change: Change, many: str, one: str) -> str:
-    return one if len(change.ranks) == 1 else many
+@dataclass(slots=True)
+class _Pace:
+    step: int
+    moved: float  # by the watcher's clock
+    longest_s: float = 0.0  # between two looks at which it had moved
+    behind: int = 0  # looks in a row
+    said: str = ""  # the last that was said of it
 
 
-def _of(ranks: Collection[int], *, begin: bool = False) -> str:
-    if not ranks:
-        return ""
-    who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(sorted(ranks))}"
-    return who if begin else f" ({who})"
+class Standing:
+    """Remembers how far each rank was, and when it was seen to move last."""
+
+    def __init__(self, quiet_s: float | None = None) -> None:
+        self._quiet_s = quiet_s  # None: by the job's own pace
+        self._paces: dict[int, _Pace] = {}
+
+    def look(self, steps: Mapping[int, int], now: float, over: frozenset[int] = frozenset()) -> Iterator[Said]:
+        """Yield what changed; `over`: ranks that ended or failed, of which no step is expected any more."""
+        resumed = [rank for rank, step in steps.items() if self._move(rank, step, now)]
+        most = max(steps.values(), default=0)
+        longest_s = max((pace.longest_s for pace in self._paces.values()), default=0.0)
+        limit_s = self._quiet_s if self._quiet_s is not None else max(LEAST_QUIET_S, QUIET_FACTOR * longest_s)
+        said: dict[str, list[int]] = {"stopped": [], "behind": []}
+        for rank, pace in sorted(self._paces.items()):
+            pace.behind = pace.behind + 1 if most - pace.step >= BEHIND_STEPS else 0
+            state = "stopped" if now - pace.moved >= limit_s else "behind" if pace.behind >= LOOKS else pace.said
+            if rank not in over and state and state != pace.said:
+                pace.said = state
+                said[state].append(rank)
+        if resumed:
+            yield Said("resumed", f"{named_ranks(resumed)} {'goes' if len(resumed) == 1 else 'go'} on", tuple(resumed))
+        for kind, ranks in said.items():
+            yield from self._changes(kind, ranks, most, now)
+
+    def _move(self, rank: int, step: int, now: float) -> bool:
+        """Note a step; tell whether the rank had been said to have stopped."""
+        pace = self._paces.get(rank)
+        if pace is None:
+            self._paces[rank] = _Pace(step, now)
+            return False
+        if step == pace.step:
+            return False
+        was_stopped = pace.said == "stopped"
+        if not was_stopped:
+            pace.longest_s = max(pace.longest_s, now - pace.moved)
+        pace.step, pace.moved, pace.said = step, now, "" if was_stopped else pace.said
+        return was_stopped
+
+    def _changes(self, kind: str, ranks: list[int], most: int, now: float) -> Iterator[Said]:
+        """The ranks of one state, those at one step together, the farthest behind first."""
+        for step in sorted({self._paces[rank].step for rank in ranks}):
+            own = tuple(rank for rank in ranks if self._paces[rank].step == step)
+            said = f"{'is' if len(own) == 1 else 'are'} behind at step {step}"
+            if kind == "stopped":
+                quiet_s = now - min(self._paces[rank].moved for rank in own)
+                said = f"printed no step for {quiet_s:.0f} s, since step {step}"
+            others = f"; the farthest reached step {most}" if most != step else ""
+            yield Said(kind, f"{named_ranks(own)} {said}{others}", own, step=step)

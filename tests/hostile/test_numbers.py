@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import JobContext, Report, Text, diagnose
+from diagnose.job import copies
 
 # --- A number that a log states is never a length: worlds, groups and lists of ranks beyond any job cost nothing ---
 
@@ -121,3 +122,13 @@ def test_a_log_whose_name_counts_beyond_the_world_that_is_given_is_of_no_rank(na
     failed = 'Traceback (most recent call last):\n  File "t.py", line 1, in f\nValueError: bad row\n'
     logs = [Text(failed if n == 11 else "step 1 loss 2.1\n", name.format(n=n)) for n in (10, 11, 12)]
     assert culprits(diagnose(*logs, job=JobContext(world_size=3))) in ([], [None])
+
+
+def test_of_messages_without_a_rank_that_say_the_same_only_so_many_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    repeats = copies._repeats
+    monkeypatch.setattr(copies, "_repeats", lambda *pair: compared.append(pair) or repeats(*pair))
+    monkeypatch.setattr(copies, "MOST_ASKED", 3)
+    lost = "(WorkerDict pid={n}) ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
+    diagnose(Text("".join(lost.format(n=n) for n in range(200)), "driver.log"))
+    assert 0 < len(compared) <= 3 * 200

@@ -15,7 +15,7 @@ import pytest
 
 from diagnose.job import event_reader
 from diagnose.scan import scanner
-from diagnose.sources import source, zips
+from diagnose.sources import archives, source
 from diagnose.sources.source import find_sources
 
 from ..command_line import OOM, tell
@@ -90,7 +90,7 @@ def test_whatever_a_source_raises_costs_only_that_source(
         "opening": (source, "kind_of"),
         "scanning": (scanner.Scanner, "feed"),
         "the events": (event_reader.EventReader, "read"),
-        "an archive": (zips, "zip_members"),
+        "an archive": (archives, "zip_members"),
     }[where]
     whole = getattr(owner, name)
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from diagnose.catalogue.adversary import adversarial_texts, neighbours
 from diagnose.catalogue.checks import ADVERSARIAL_LIMIT_S
 from diagnose.catalogue.load import load_rules
 from diagnose.catalogue.matcher import Matcher, PatternTimeout
+from diagnose.catalogue.pattern_facts import adversarial_texts, neighbours
 
 from ..command_line import tell
 

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.dumps import Job, dumps
 from diagnose.recorder import reader
-from diagnose.recorder.reader import DumpReader, Limits
+from diagnose.recorder.reader import DumpReader
 
 from ..command_line import tell
 
@@ -71,7 +71,7 @@ def test_what_a_dump_unfolds_into_is_bounded_and_the_rest_is_diagnosed(tmp_path:
         (tmp_path / file).write_bytes(data)
     (tmp_path / "nccl_trace_rank_90").write_bytes(make())
 
-    monkeypatch.setattr(reader, "DumpReader", partial(DumpReader, Limits(cpu_s=1)))
+    monkeypatch.setattr(reader, "DumpReader", partial(DumpReader, 1))
 
     said = json.loads(tell(tmp_path, "--format", "json").out)
 
