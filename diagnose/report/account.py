@@ -171,10 +171,8 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 def _code(evidence: tuple[Evidence, ...]) -> dict[str, Any]:
     """Where in the user's code the first proof was raised, for commands."""
     own = evidence[0].own_code if evidence else ()
-    if not own:
-        return {}
-    file, line, function = own[0].file, own[0].line, own[0].function
-    return {"code_file": file, "code_name": file_name(file), "code_line": line, "code_function": function}
+    code = ((x.file, file_name(x.file), x.line, x.function) for x in own[:1])
+    return dict(zip(("code_file", "code_name", "code_line", "code_function"), next(code, ()), strict=False))
 
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:

@@ -49,9 +49,8 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
     text = translator.say(key, title=title, who=who, said=said)
-    is_reported = any(e.rank is not None for e in root.events)
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
-    if who or is_named or not is_reported or re.search(r"\branks? \d", text, re.IGNORECASE):
+    if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
     return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
