@@ -24,8 +24,8 @@ from .job.reduction import build_job
 from .lines.prefix import forget_speakers
 from .questions import correlate
 from .report.account import Found, account
-from .report.narrowing import narrow
 from .report.report import Report
+from .report.rows import narrow
 from .report.translation import Translator
 from .scan.kept import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from diagnose.advice.fact_store import Facts
+from diagnose.advice.fact_store import Facts, gather_facts
 from diagnose.advice.facts import read_facts
 from diagnose.advice.known_bugs import settle_known_bugs
 from diagnose.advice.remedy import step_values, steps
+from diagnose.advice.settings import Stated, Value
 from diagnose.advice.sizes import idle_notices
 from diagnose.advice.statement import Notice, RemedyStep
 from diagnose.catalogue.load import Catalogue, load_rules
@@ -48,6 +49,11 @@ class Outcome:
 def catalogue() -> Catalogue:
     """Yield the shipped rules, read once."""
     return load_rules()
+
+
+def facts_of(**values: Value) -> Facts:
+    """Yield facts as given."""
+    return Facts(gather_facts(Stated(name, value, "given", None, 3) for name, value in values.items()))
 
 
 @cache

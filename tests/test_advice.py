@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.advice.fact_store import Facts, facts_of
-from diagnose.advice.limits import propose_s, setting_for, size_mib, usage
+from diagnose.advice.fact_store import Facts
+from diagnose.advice.limits import memory_numbers, propose_s, setting_for, size_bytes
 from diagnose.advice.remedy import restart_of, solved, steps, with_shared
 from diagnose.advice.sizes import nearest_with_micro
 from diagnose.advice.statement import RemedyStep
 
-from .incident_pipe import catalogue
+from .incident_pipe import catalogue, facts_of
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)
@@ -174,10 +174,6 @@ def test_a_program_without_python_gets_a_native_debugger(is_python: bool, tool: 
 # --- memory -------------------------------------------------------------------------------------------------------
 
 
-def _oom(**fields: object) -> str:
-    return usage(fields).dominated_by()
-
-
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
@@ -189,7 +185,7 @@ def _oom(**fields: object) -> str:
     ],
 )  # fmt: skip
 def test_the_numbers_of_a_message_tell_what_took_the_memory(kind: str, fields: dict[str, object]) -> None:
-    assert kind == _oom(**fields)
+    assert kind == memory_numbers(fields, facts_of())["taken_by"]
 
 
 def test_what_a_message_does_not_say_is_not_counted() -> None:
@@ -234,7 +230,7 @@ def test_the_larger_stranger_is_named_beside_the_rank_itself() -> None:
     ("text", "mib"), [("79.10 GiB", 79.10 * 1024), ("371.41 MiB", 371.41), ("2 GiB", 2048), ("448.00 KiB", 0.4375)]
 )
 def test_sizes_are_read_in_their_unit(text: str, mib: float) -> None:
-    assert mib == pytest.approx(size_mib(text))
+    assert mib * (1 << 20) == pytest.approx(size_bytes(text))
 
 
 # --- GPUs and nodes -----------------------------------------------------------------------------------------------

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.advice.fact_store import facts_of
-from diagnose.advice.known_bugs import BUGS, BY_VERSION, FIXES, fixes_of, standing
-from diagnose.advice.versions import is_range
+from diagnose.advice.known_bugs import BUGS, BY_VERSION, FIXES, fixes_of, is_range, standing
 from diagnose.catalogue.rule import Rule
 
-from .incident_pipe import catalogue, look, write
+from .incident_pipe import catalogue, facts_of, look, write
 
 RULES = {k: r for k, r in catalogue().rules.items() if r.cause == BUGS}
 ROWS = catalogue().tables[BY_VERSION].rows

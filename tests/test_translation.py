@@ -108,17 +108,17 @@ def test_chinese_and_latin_words_are_set_apart_by_a_space() -> None:
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        (GOOD.replace("  - {when: fix, text: 换个更好的。}\n", ""), "remedy has the steps now; cause.yaml has now, fix"),
-        (GOOD.replace("when: fix", "when: prevent"), "remedy has the steps now, prevent; cause.yaml has now, fix"),
-        (GOOD.replace("{{widget}}", "部件"), "remedy 1 has other placeholders than cause.yaml: {{widget}}"),
-        (GOOD.replace("[部件本身。]", "[]"), "collect_next_time has 0 items; cause.yaml has 1"),
+        (GOOD.replace("  - {when: fix, text: 换个更好的。}\n", ""), "step 2 of remedy (fix) is missing"),
+        (GOOD.replace("when: fix", "when: prevent"), "step 2 of remedy (prevent) is not in cause.yaml"),
+        (GOOD.replace("{{widget}}", "部件"), "step 1 of remedy (now) has other placeholders than cause.yaml: {{widget}}"),
+        (GOOD.replace("[部件本身。]", "[]"), "item 1 of collect_next_time is missing"),
         (GOOD.replace("部件坏了", "' '", 1), "title is empty"),
         (GOOD + "messages: {no-such-rule: 没有}\n", "messages: no-such-rule is no rule of this cause"),
         (GOOD + "says: {no-such-rule: 没有}\n", "says: no-such-rule is no rule of this cause"),
     ],
 )  # fmt: skip
 def test_fault_is_named(overlay: Path, wrong: str, fault: str) -> None:
-    assert faults(overlay, wrong) == [f"cause.zh.yaml: {fault}"]
+    assert f"cause.zh.yaml: {fault}" in faults(overlay, wrong)
 
 
 def test_key_that_is_not_for_translation_is_refused(overlay: Path) -> None:

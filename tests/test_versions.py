@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.advice.versions import in_range, read_version
+from diagnose.advice.fact_store import in_range, read_version
 
 
 @pytest.mark.parametrize(

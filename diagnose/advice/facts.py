@@ -6,45 +6,39 @@ given beside the logs, and from paths in tracebacks. What a running process prin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..catalogue.load import load_yaml
 from ..catalogue.rule import Rule
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import Job
 from ..lines.lazy_pattern import lazy
 from .fact_store import Facts, differences, gather_facts
-from .platform import platform_facts
 from .settings import (
-    LONGEST,
+    NAMES,
     PACKAGES,
-    PLACES,
     Stated,
     command_facts,
     file_facts,
     framework_of,
+    package_name,
     stated_setting,
     trainer_of,
     variable_facts,
 )
 
-# Names that rules use for what a line says, and the fact (and factor) that it is.
-ALIASES: dict[str, tuple[str, int]] = {
-    "train_batch": ("train_batch_size", 1),
-    "micro_batch": ("micro_batch_size", 1),
-    "accumulation": ("gradient_accumulation", 1),
-    "timeout_s": ("nccl_timeout_s", 1),
-    "timeout_min": ("nccl_timeout_s", 60),
-    "lightning_backend": ("backend", 1),
-    "max_nodes": ("nnodes", 1),
-}
-NO_FACTS = frozenset(
-    ["entrypoint", "interface", "job_id", "launcher", "min_nodes", "ray_started", "rdzv_endpoint", "repeated", "run_id"]
-)
+Place = tuple[str, int | None]  # input and line
+PLATFORM = Path(__file__).with_name("platform.yaml")
+NO_FACTS = NAMES["no_facts"].split()
 INTERFACE = "nccl_interface"  # named by whoever else a line tells of
 MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
+MAX_FAILURES = 400  # of which the words are read
 _INSTALLED = lazy(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
 _PYTHON = lazy(r"/python(?P<version>\d\.\d{1,2})/")
 _VERSIONED = lazy(
@@ -61,27 +55,25 @@ def read_facts(job: Job) -> Facts:
 
 
 def _stated(job: Job) -> Iterator[Stated]:
-    yield from _from_events(job)
+    context = {s.name for s in job.sources if s.kind == "context"}  # read whole, by `file_facts`
+    for event in job.events:
+        if event.source not in context:
+            for one in event_facts(event.rule, event.fields, event.text):
+                yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
     for source in job.sources:
-        if source.kind == "context":
-            lines = {x.number: x.raw for x in reversed(source.head())}
-            yield from file_facts(sorted(lines.items()), source.name)
+        if source.name in context:
+            yield from file_facts(sorted({x.number: x.raw for x in reversed(source.head())}.items()), source.name)
     yield from _package_facts(job)
     yield from _duration_facts(job)
-    yield from _world(job)
+    yield from _world(job, context)
     if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
         yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)
 
 
-def _world(job: Job) -> Iterator[Stated]:
+def _world(job: Job, context: set[str]) -> Iterator[Stated]:
     """The world as processes print it; what a launch script asks for is another fact."""
-    context = {s.name for s in job.sources if s.kind == "context"}
-    printed = [
-        e
-        for e in job.events
-        if e.rule.tells in ("identity", "fact") and "launcher" not in e.fields and e.source not in context
-        if isinstance(e.fields.get("world_size"), int)
-    ]
+    told = (e for e in job.events if e.rule.tells in ("identity", "fact") and "launcher" not in e.fields)
+    printed = [e for e in told if e.source not in context and isinstance(e.fields.get("world_size"), int)]
     if job.context.world_size is not None:
         yield Stated("world_size", job.context.world_size, "given", None, 4)
     elif printed:
@@ -91,30 +83,12 @@ def _world(job: Job) -> Iterator[Stated]:
         yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
 
 
-def _from_events(job: Job) -> Iterator[Stated]:
-    context = {s.name for s in job.sources if s.kind == "context"}
-    states: dict[str, bool] = {}  # by rule
-    for event in job.events:
-        may_state = states.get(event.rule.id)
-        if may_state is None:
-            may_state = states[event.rule.id] = _may_state(event.rule)
-        if not may_state or event.source in context:  # which is read whole, by `file_facts`
-            continue
-        for one in event_facts(event.rule, event.fields, event.text):
-            yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
-
-
-def _may_state(rule: Rule) -> bool:
-    """Whether a rule's captures can be facts, as `event_facts` reads them."""
-    is_named = any(name == INTERFACE or name.endswith("_version") for name in rule.fields) or rule.table is not None
-    return is_named or rule.tells in ("fact", "collective-timeout")
-
-
 def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
     """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` and `value`."""
     value = str(fields.get("value", ""))
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
-        yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)
+        seconds, rest = divmod(fields["timeout_ms"], 1000)
+        yield Stated("nccl_timeout_s", seconds + rest / 1000 if rest else seconds, "", None, 3)
     if rule.tells != "fact":
         for name, captured in fields.items():
             is_version = name.endswith("_version") and isinstance(captured, str) and "." in captured
@@ -125,7 +99,7 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
     elif "variable" in fields:
         yield from variable_facts(str(fields["variable"]), value, "", None, 3)
     elif "package" in fields:
-        package = PACKAGES.get(str(fields["package"]).lower().replace("_", "-").replace(" ", "-"))
+        package = PACKAGES.get(package_name(str(fields["package"])))
         yield from [Stated(package, value, "", None, 2)] if package else []
     else:
         yield from _named(fields)
@@ -133,19 +107,13 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
             yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
 
 
-def _whole(number: float) -> int | float:
-    return int(number) if number == int(number) else number
-
-
 def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
     for key, captured in fields.items():
-        if key in PLACES or key in NO_FACTS or not isinstance(captured, (str, int, float)):
-            continue
-        name, factor = ALIASES.get(key, (key, 1))
-        name = "processes_asked" if name == "world_size" and "launcher" in fields else name
-        if name == "world_size":
-            continue  # see `_world`
-        yield Stated(name, captured * factor if isinstance(captured, (int, float)) else captured, "", None, 3)
+        name = "processes_asked" if key == "world_size" and "launcher" in fields else NAMES["aliases"].get(key, key)
+        is_fact = key not in NO_FACTS and name != "world_size"  # see `_world`
+        if is_fact and isinstance(captured, (str, int, float)):
+            in_minutes = key == "timeout_min" and not isinstance(captured, str)
+            yield Stated(name, captured * 60 if in_minutes else captured, "", None, 3)
 
 
 def _packages(stated: Sequence[Stated]) -> frozenset[str]:
@@ -156,16 +124,14 @@ def _packages(stated: Sequence[Stated]) -> frozenset[str]:
     return frozenset(seen)
 
 
-# --- how long slow work took ---------------------------------------------------------------------------------------
-
-
 def _duration_facts(job: Job) -> Iterator[Stated]:
     """Yield the longest whole duration of each kind of slow work, with the line where it ended."""
+    longest_of: dict[str, str] = NAMES["longest"]
     longest: dict[str, tuple[float, Event]] = {}
     begun: dict[tuple[str, str, int | None, int], Event] = {}
     for event in job.events:
         activity = str(event.rule.activity)
-        if activity not in LONGEST or event.rule.tells not in ("activity", "activity-end"):
+        if activity not in longest_of or event.rule.tells not in ("activity", "activity-end"):
             continue
         key = (activity, event.source, event.rank, event.attempt)
         if event.rule.tells == "activity":
@@ -175,7 +141,7 @@ def _duration_facts(job: Job) -> Iterator[Stated]:
         if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
             longest[activity] = (seconds, event)
     for name, (seconds, last) in sorted(longest.items()):
-        yield Stated(LONGEST[name], round(seconds, 1), last.source, last.line, 3)
+        yield Stated(longest_of[name], round(seconds, 1), last.source, last.line, 3)
 
 
 def _seconds(end: Event, start: Event | None) -> float | None:
@@ -188,42 +154,94 @@ def _seconds(end: Event, start: Event | None) -> float | None:
     return end.time - start.time if 0 < end.time - start.time < MAX_S else None
 
 
-# --- what paths in tracebacks tell ---------------------------------------------------------------------------------
-
-
 def _package_facts(job: Job) -> Iterator[Stated]:
     """Yield `package`, `framework` and `python_version` from the files that tracebacks name: every print beats them."""
-    seen: set[tuple[str, str]] = set()
-    files: set[str] = set()  # thousands of ranks have the same frames
+    seen: set[object] = set()  # thousands of ranks have the same frames
     for source in job.sources:
         for tb in source.tracebacks[:MAX_TRACEBACKS]:
-            frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
-            for frame in frames:
-                if frame.file in files:
-                    continue
-                files.add(frame.file)
-                for name, value in path_facts(frame.file):
-                    if (name, value) not in seen:
-                        seen.add((name, value))
-                        yield Stated(name, value, source.name, tb.line, 1)
+            frames = (*tb.frames, *(frame for link in tb.links for frame in link.frames))
+            files = {frame.file: None for frame in frames if frame.file not in seen}
+            seen.update(files)
+            for stated in (stated for file in files for stated in path_facts(file) if stated not in seen):
+                seen.add(stated)
+                yield Stated(*stated, source.name, tb.line, 1)
 
 
 def path_facts(path: str) -> Iterator[tuple[str, str]]:
     """Yield what one path of a frame tells."""
     if path[1:3] == ":\\":
         yield "system", "windows"
-    installed = _INSTALLED.search(path)
-    if installed:
+    if installed := _INSTALLED.search(path):
         yield "package", installed["package"].lower()
-    versioned = _VERSIONED.search(path)
-    if versioned:
+    if versioned := _VERSIONED.search(path):
         yield f"{versioned['package'].lower()}_version", versioned["version"]
-    python = _PYTHON.search(path)
-    if python:
+    if python := _PYTHON.search(path):
         yield "python_version", python["version"]
-    trainer = trainer_of(path) if "/trl/" in path else None
-    if trainer:
+    if trainer := trainer_of(path) if "/trl/" in path else None:
         yield "trainer", trainer
-    framework = framework_of(path)
-    if framework:
+    if framework := framework_of(path):
         yield "framework", framework
+
+
+@lru_cache(maxsize=1)
+def _evidence() -> dict[str, dict[str, dict[str, list[str]]]]:
+    return load_yaml(PLATFORM, PLATFORM.read_bytes())
+
+
+def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
+    """Yield where the job runs by `platform.yaml`: what a command or a process states beats what is inferred here."""
+    rules: dict[str, Event] = {}
+    harmless: dict[str, Event] = {}  # tell of the scheduler alone: TensorFlow's notices stand in many logs
+    for event in job.events:
+        (harmless if event.rule.role == "harmless" else rules).setdefault(event.rule.id.rpartition("/")[2], event)
+    failures = job.failures()[:MAX_FAILURES]
+    for name, values in _evidence().items():
+        seen = {**harmless, **rules} if name == "scheduler" else rules
+        places = ((value, _place(job, facts, seen, failures, shown)) for value, shown in values.items())
+        found = next(((value, place) for value, place in places if place), None)
+        if name == "scheduler" and (pod := _pod(job)):
+            found = ("kubernetes", pod)
+        if found:
+            yield Stated(name, found[0], *found[1], 1)
+    if hosts := _hosts(job, facts):
+        yield Stated("hosts", hosts, "logs", None, 1)
+
+
+def _place(
+    job: Job, facts: Facts, rules: Mapping[str, Event], failures: Sequence[Event], shown: Mapping[str, list[str]]
+) -> Place | None:
+    """Where the first evidence stands: rules by name, files, words of failures, facts, packages."""
+    for rule, event in rules.items():
+        if any(rule == word or rule.startswith(f"{word}-") for word in shown.get("rules", ())):
+            return event.source, event.line
+    for source in job.sources:
+        if PurePosixPath(source.name).name.startswith(tuple(shown.get("files", ()))):
+            return source.name, None
+    for event in failures:
+        if any(word in event.raw for word in shown.get("words", ())):
+            return event.source, event.line
+    stated = next((known.stated[0] for fact in shown.get("facts", ()) for known in facts.all(fact)), None)
+    if stated is not None:
+        return stated.source, stated.line
+    return ("logs", None) if facts.packages.intersection(shown.get("packages", ())) else None
+
+
+def _pod(job: Job) -> Place | None:
+    """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
+    if any(".svc." in f"{host}." for host in job.hosts):
+        return "logs", None
+    return next(((s.name, None) for s in job.sources for speaker in s.speakers if speaker.pod), None)
+
+
+def _hosts(job: Job, facts: Facts) -> int | None:
+    """How many hosts the job has; None where ranks may run on hosts of which nothing is seen."""
+    seen, stated = len(job.hosts), facts.number("nnodes")
+    world, local = job.world_size, job.places.local_world or facts.number("gpus_per_node")
+    if seen > 1 or (stated or 0) > 1:
+        return max(seen, stated or 0)
+    if stated == 1 or world == 1:
+        return 1
+    if world and local:
+        return math.ceil(world / local)
+    placed = sum(1 for info in job.ranks.values() if info.host)
+    return 1 if seen == 1 and world and placed >= world else None

@@ -9,18 +9,20 @@ are rows of a table: version and symptom together prove them, or a notice is all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Role, Rule
 from ..catalogue.sentences import Sentence
 from ..job.event import FAILING, Event
 from ..job.job import Job
-from .fact_store import Facts
+from .fact_store import Facts, in_range
+from .settings import NAMES, PACKAGES
 from .statement import Evidence, Remark, Step
-from .versions import beside, judge, only_versions_unknown, ranges_of, settling_command, version_fact
 
 BUGS = "software.known-bug"
 FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
@@ -29,7 +31,7 @@ CONNECTIONS = ("nccl.", "network.")
 INSTALLED = "installed"  # symptom of bugs that fail nothing
 SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
-NOT_BY_PIP = {"driver": None, "kernel": None, "cuda": None, "nccl": settling_command(["nccl"])}
+NOT_BY_PIP = {"driver": None, "kernel": None, "cuda": None, "nccl": NAMES["prints"]["nccl"]}
 Row = Mapping[str, Any]
 Standing = Literal["confirmed", "possible", "refuted"]
 
@@ -48,7 +50,8 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     for event in (*possible, *(e for e in versioned if answers[e.rule.id] == "refuted")):
         roles[event] = "context"  # what may be a bug must not explain what is known to have happened
     changed = {*roles, *(e for e in job.events if e.cause == BUGS)}
-    told = {e: e.but(role=roles.get(e, e.role), fields=_with_details(e, fixes, facts)) for e in changed}
+    mended = {e: {**details(e.rule, fixes, facts), **e.fields} if e.cause == BUGS else e.fields for e in changed}
+    told = {e: e.but(role=roles.get(e, e.role), fields=mended[e]) for e in changed}
     job.revise({event: (new,) for event, new in told.items()})
     settled = [told.get(e, e) for e in versioned]
     heard = {(e.source, e.line) for e in settled if e.role in FAILING} | {(e.source, e.line) for e in confirmed}
@@ -58,11 +61,6 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
     return (*(_possible_by_rule(first[i], fixes, facts) for i in sorted(first)), *by_version)
-
-
-def _with_details(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
-    """Yield the fields of an event, of one of a bug with what mends it."""
-    return {**details(event.rule, fixes, facts), **event.fields} if event.cause == BUGS else event.fields
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
@@ -99,25 +97,23 @@ def fixes_of(catalogue: Catalogue) -> dict[str, Row]:
 def details(rule: Rule, fixes: Mapping[str, Row], facts: Facts) -> dict[str, Any]:
     """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
     row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and not k.endswith("_zh")}
-    library = _library(rule, fixes)
     row["reference"] = next(iter(rule.references), None)
-    if library:
+    if library := _library(rule, fixes):
         row |= {"library": library, **_versions(library, rule.applies_to, facts)}
     return {k: v for k, v in row.items() if v is not None}
 
 
 def _versions(library: str, applies_to: Mapping[str, str], facts: Facts) -> dict[str, Any]:
-    installed = facts.get(version_fact(library))
-    return {"affected": applies_to.get(library), "installed": installed, "beside": beside(library, applies_to, facts)}
+    """The versions affected and installed, and those of the other libraries that the bug needs: `vllm 0.4.3`."""
+    versions = {n: facts.get(version_fact(n)) for n in (library, *ranges_of(applies_to))}
+    beside = ", ".join(f"{n} {v}" for n, v in versions.items() if n != library and v is not None) or None
+    return {"affected": applies_to.get(library), "installed": versions[library], "beside": beside}
 
 
 def _library(rule: Rule, fixes: Mapping[str, Row]) -> str:
     """Whose bug it is: as the table says, else the first library of `applies_to`."""
     row = fixes.get(rule.id.rpartition("/")[2], {})
     return str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
-
-
-# --- bugs without words of their own ------------------------------------------------------------------------------
 
 
 def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Event, list[Event]], tuple[Remark, ...]]:
@@ -179,9 +175,6 @@ def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
     return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
 
 
-# --- notices ------------------------------------------------------------------------------------------------------
-
-
 def _possible_by_rule(event: Event, fixes: Mapping[str, Row], facts: Facts) -> Remark:
     shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
     fix = fixes.get(event.rule.id.rpartition("/")[2], {})
@@ -194,34 +187,73 @@ def _possible(row: Row, applies_to: Mapping[str, str], shown: Sequence[Evidence]
     ranges = ranges_of(applies_to)
     unknown = [n for n in ranges if facts.get(version_fact(n)) is None] or list(ranges)
     text = Sentence("advice.possible-bug", {**row, "ranges": ranges, "unknown": unknown})
-    settle = Step("now", Sentence("advice.print-versions"), settling_command(unknown))
+    command = f"pip show {' '.join(unknown)} | grep -E '^(Name|Version)'"
+    command = NAMES["prints"]["nccl"] if unknown == ["nccl"] else command
+    settle = Step("now", Sentence("advice.print-versions"), command)
     return Remark(Sentence("advice.possible-bug-topic"), text, tuple(shown), (settle, *_way_round(row)))
 
 
 def _certain(row: Row, shown: Sequence[Event], facts: Facts) -> Remark:
     """A bug of the version that is installed."""
     library, fixed = str(row["library"]), row.get("fixed_in")
-    known = facts.all(version_fact(library))
-    said = {**row, "ranges": ranges_of(_conditions(row)), "installed": facts.get(version_fact(library))}
-    steps = [*_upgrade(library, fixed), *_way_round(row)]
+    known = next(iter(facts.all(version_fact(library))), None)
+    said = {**row, "ranges": ranges_of(_conditions(row)), "installed": known.value if known else None}
     evidence = [_shown(e) for e in shown[:1]]
-    if known and known[0].stated:
-        first = known[0].stated[0]
-        evidence.append(Evidence(first.source, first.line, text=f"{library} {said['installed']}"))
+    if known is not None:
+        evidence.append(Evidence(known.stated[0].source, known.stated[0].line, text=f"{library} {known.value}"))
+    upgrade = Sentence("advice.upgrade", {"library": library, "fixed_in": fixed})
+    steps = [Step("fix", upgrade, NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'"))] if fixed else []
     topic, text = Sentence("advice.known-bug-topic", said), Sentence("advice.known-bug", said)
-    return Remark(topic, text, tuple(evidence), tuple(steps))
+    return Remark(topic, text, tuple(evidence), (*steps, *_way_round(row)))
 
 
 def _shown(event: Event) -> Evidence:
     return Evidence(event.source, event.line, None, event.rank, event.host, text=event.raw)
 
 
-def _upgrade(library: str, fixed: object) -> Iterator[Step]:
-    if fixed:
-        command = NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'")
-        yield Step("fix", Sentence("advice.upgrade", {"library": library, "fixed_in": fixed}), command)
+def _way_round(row: Row) -> Sequence[Step]:
+    return [Step("fix", Sentence("advice.way-round", row), row.get("command"))] if row.get("way_round") else []
 
 
-def _way_round(row: Row) -> Iterator[Step]:
-    if row.get("way_round"):
-        yield Step("fix", Sentence("advice.way-round", row), row.get("command"))
+def is_range(text: str) -> bool:
+    """Whether every clause of `text` compares with a version."""
+    try:
+        return all(len(SpecifierSet(part)) > 0 for part in text.split(" or "))
+    except InvalidSpecifier:
+        return False
+
+
+def judge(applies_to: Mapping[str, str], facts: Facts) -> tuple[bool | None, bool]:
+    """Tell whether all conditions hold (None: one is unknown), and whether one of the libraries is seen at all."""
+    answers = [condition_holds(name, wanted, facts) for name, wanted in sorted(applies_to.items())]
+    libraries = ranges_of(applies_to)
+    seen = any(facts.get(version_fact(n)) is not None or n.replace("-", "_") in facts.packages for n in libraries)
+    return (False if False in answers else None if None in answers else True), seen
+
+
+def condition_holds(name: str, wanted: str, facts: Facts) -> bool | None:
+    """Tell whether `trl: "==0.15.0"`, `packing: "not true"` or `trainer: "orpo|cpo"` holds; None where nothing tells."""
+    if is_range(wanted):
+        value = facts.get(version_fact(name))
+        return None if value is None else in_range(value, wanted)
+    value = facts.get(name)
+    plain = None if value is None else str(value).lower()
+    if wanted.startswith("not "):
+        return plain != wanted[4:].strip().lower()
+    return None if plain is None else plain in wanted.lower().split("|")
+
+
+def only_versions_unknown(applies_to: Mapping[str, str], facts: Facts) -> bool:
+    """Whether the version of a library is all that is missing: what else the bug needs is known to hold."""
+    others = {n: w for n, w in applies_to.items() if not is_range(w)}
+    return judge(others, facts)[0] is True and judge(applies_to, facts)[0] is None
+
+
+def version_fact(library: str) -> str:
+    """Yield the name of the fact that holds a library's version."""
+    return PACKAGES.get(library.lower(), f"{library.lower().replace('-', '_')}_version")
+
+
+def ranges_of(applies_to: Mapping[str, str]) -> dict[str, str]:
+    """Yield the libraries concerned, sorted, with the versions in which the bug lives."""
+    return {n: w for n, w in sorted(applies_to.items()) if is_range(w)}

@@ -13,120 +13,73 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
-from ..lines.record import record
 from .fact_store import Facts
-from .settings import LONGEST
+from .settings import NAMES
 from .sizes import Flags, Setting, flags_for, written
 
-# --- GPU memory ----------------------------------------------------------------------------------------------------------
-
-CONTEXT_MIB = 2048.0  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
+CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
-MIB = 1 << 20
-_SIZE = lazy(r"\s{0,4}([\d.]{1,20})\s{0,4}([KMGTP]?i?[Bb]|bytes)?")
-_UNITS = {"b": 0, "bytes": 0, "kib": 1, "kb": 1, "mib": 2, "mb": 2, "gib": 3, "gb": 3, "tib": 4, "tb": 4}
+_SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
 
 
-@record
-class Usage:
-    """Sizes in MiB; None where the message does not say."""
-
-    wanted: float | None
-    capacity: float | None
-    allocated: float | None
-    idle: float | None  # reserved by PyTorch but unallocated
-    others: float | None  # held by other processes
-
-    def dominated_by(self) -> str:
-        """Name what took the memory: another-process, fragmentation, one-tensor, or tensors."""
-        if self.others is not None and self.capacity and self.others > CROWDED_SHARE * self.capacity:
-            return "another-process"
-        if self.idle is not None and self.wanted is not None and self.idle >= self.wanted:
-            return "fragmentation"
-        if self.wanted is not None and self.capacity and self.wanted > ONE_LARGE_SHARE * self.capacity:
-            return "one-tensor"
-        return "tensors"
-
-
-def size_mib(value: object) -> float | None:
-    """Yield a size such as `79.10 GiB` in MiB; a bare number is taken as MiB."""
+def size_bytes(value: object, unit: str = "M") -> float | None:
+    """Yield a size such as `79.10 GiB` in bytes; a bare number is of the binary `unit`."""
     match = _SIZE.match(str(value)) if value is not None else None
-    if match is None:
-        return None
-    try:
-        number = float(match[1])
-    except ValueError:
-        return None
-    return number * 1024.0 ** (_UNITS.get((match[2] or "mib").lower(), 2) - 2)
-
-
-def usage(fields: Mapping[str, Any]) -> Usage:
-    """Yield the numbers of an out-of-memory message."""
-    wanted, capacity, free, allocated = (size_mib(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated"))
-    idle = size_mib(fields.get("reserved_mib"))
-    gibs = fields.get("reserved_gib")
-    if idle is None and isinstance(gibs, (int, float)):
-        idle = gibs * 1024
-    held = size_mib(fields.get("held"))
-    if idle is None and held is not None and allocated is not None:
-        idle = max(held - allocated, 0.0)
-    return Usage(wanted, capacity, allocated, idle, _others(capacity, free, allocated, idle))
-
-
-def _others(capacity: float | None, free: float | None, allocated: float | None, idle: float | None) -> float | None:
-    """What other processes hold, as a sum: the message's list of them may hold this one too, see `_is_itself`."""
-    if capacity is None or free is None or allocated is None:
-        return None
-    rest = capacity - free - allocated - (idle or 0.0) - CONTEXT_MIB
-    return max(rest, 0.0)
+    power = "KMGTP".find((unit if match[2] is None else match[2]).upper() or "-") + 1 if match else 0
+    return float(match[1]) * 1024.0**power if match else None
 
 
 def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """Yield `taken_by`, the sizes in bytes, the process that holds most of what is not ours, and flags that need less."""
-    found = usage(fields)
-    if found.wanted is None:
+    """Yield `taken_by`, the sizes, the process that holds most of what is not ours, and flags that need less."""
+    read = {n: size_bytes(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated", "held", "reserved_mib")}
+    wanted, capacity, free, allocated, held, idle = read.values()
+    if wanted is None:
         return {}
-    kind = found.dominated_by()
+    if idle is None:
+        idle = size_bytes(fields.get("reserved_gib"), "G")
+    if idle is None and held is not None and allocated is not None:
+        idle = max(held - allocated, 0.0)
+    # Of other processes, as a sum: the message's list of them may hold this one too.
+    known = capacity is not None and free is not None and allocated is not None
+    others = max((capacity or 0) - (free or 0) - (allocated or 0) - (idle or 0) - CONTEXT, 0.0) if known else None
+    kind = _taken_by(wanted, capacity, idle, others)
     if fields.get("is_inference") and kind != "another-process":
         return {}  # there is no micro batch; the cause has the engine's own levers
-    strangers = _strangers(fields, found)
-    held = max(found.others or 0.0, sum(used for _, used in strangers))
+    strangers = list(_strangers(fields, (allocated or 0.0) + (idle or 0.0)))
     return {
         "taken_by": kind,
-        "asked_bytes": found.wanted * MIB,
-        "gpu_bytes": _bytes(found.capacity),
-        "own_bytes": _bytes(found.allocated),
-        "idle_bytes": _bytes(found.idle),
-        "others_bytes": held * MIB,
+        "asked_bytes": wanted,
+        "gpu_bytes": capacity,
+        "own_bytes": allocated,
+        "idle_bytes": idle,
+        "others_bytes": max(others or 0.0, sum(used for _, used in strangers)),
         "stranger_pid": strangers[0][0] if strangers else None,
-        "asked_share": round(100 * found.wanted / found.capacity) if found.capacity else None,
+        "asked_share": round(100 * wanted / capacity) if capacity else None,
         "grows_segments": "expandable_segments:True" in str(facts.get("cuda_alloc_conf") or ""),
         "smaller_flags": _smaller(facts),
         "recompute_flags": Flags(written("recompute", facts.get("framework"), "torch")),
     }
 
 
-def _bytes(mib: float | None) -> float | None:
-    return None if mib is None else mib * MIB
+def _taken_by(wanted: float, capacity: float | None, idle: float | None, others: float | None) -> str:
+    if others is not None and capacity and others > CROWDED_SHARE * capacity:
+        return "another-process"
+    if idle is not None and idle >= wanted:
+        return "fragmentation"
+    return "one-tensor" if capacity and wanted > ONE_LARGE_SHARE * capacity else "tensors"
 
 
-def _strangers(fields: Mapping[str, Any], found: Usage) -> list[tuple[Any, float]]:
-    """The other processes in the message's list, with the MiB that they hold."""
-    return [
-        (fields[f"{n}_pid"], used)
-        for n in ("other", "next")
-        if fields.get(f"{n}_pid") and (used := size_mib(fields.get(f"{n}_used"))) and not _is_itself(used, found)
-    ]
-
-
-def _is_itself(used: float, found: Usage) -> bool:
-    """In a container the rank itself stands in the list of other processes, under an alien id."""
-    return abs(used - (found.allocated or 0.0) - (found.idle or 0.0)) < CONTEXT_MIB
+def _strangers(fields: Mapping[str, Any], own: float) -> Iterator[tuple[Any, float]]:
+    """The other processes in the message's list with what they hold; a container's rank is in it by an alien id."""
+    for name in ("other", "next"):
+        pid, used = fields.get(f"{name}_pid"), size_bytes(fields.get(f"{name}_used"))
+        if pid and used and abs(used - own) >= CONTEXT:
+            yield pid, used
 
 
 def _smaller(facts: Facts) -> Flags | None:
@@ -135,35 +88,18 @@ def _smaller(facts: Facts) -> Flags | None:
     train = facts.number("train_batch_size")
     if not micro or micro % 2:
         return None
-    derived = written("micro", facts.get("framework"))
-    if derived:
+    if derived := written("micro", facts.get("framework")):
         return Flags(derived.format(micro=micro // 2))
-    if not ranks:
-        return None
-    if not steps and train and train % (micro * ranks) == 0:
+    if ranks and not steps and train and train % (micro * ranks) == 0:
         steps = train // (micro * ranks)
-    return flags_for(Setting(micro // 2, steps * 2, ranks), facts) if steps else None
+    return flags_for(Setting(micro // 2, steps * 2, ranks), facts) if ranks and steps else None
 
-
-# --- timeouts ------------------------------------------------------------------------------------------------------------
 
 STEP_S = 1800  # proposals are whole half hours: nobody tunes a timeout by the minute
 SLACK = 2.0  # a slow save of yesterday is no bound for tomorrow's
 MIN_PROPOSAL_S = 3600
 TRAINER_DEFAULT_S = 1800
 OTHER_LIBRARIES = ("oneccl", "horovod", "jax", "tensorflow", "mpi")  # none of these settings governs them
-
-
-def present_timeout_s(fields: Mapping[str, Any], facts: Facts) -> float | None:
-    """Yield the timeout of the group that fired, in seconds: as the line states it, else as configured."""
-    stated = fields.get("timeout_ms")
-    if isinstance(stated, (int, float)) and stated > 0:
-        return float(stated) / 1000
-    for name in ("nccl_timeout_s", "ddp_timeout_s"):
-        value = facts.get(name)
-        if isinstance(value, (int, float)) and value > 0:
-            return float(value)
-    return None
 
 
 def propose_s(present_s: float | None, observed_s: float | None) -> int:
@@ -180,19 +116,20 @@ def setting_for(seconds: int, facts: Facts) -> str | None:
     return template.format(seconds=seconds, minutes=math.ceil(seconds / 60))
 
 
-def observed_s(fields: Mapping[str, Any], facts: Facts, activity: str = "saving") -> float | None:
-    """Yield the longest such work (a save, an evaluation) that the logs show whole, in seconds."""
-    found = [fields.get("seconds"), fields.get("lasted_s"), facts.get(LONGEST.get(activity, ""))]
-    return max((float(x) for x in found if isinstance(x, (int, float)) and not isinstance(x, bool)), default=None)
-
-
 def timeout_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `limit_s` in force, `work_s` that the slow work took, `new_limit_s`, and how to write that."""
-    present, activity = present_timeout_s(fields, facts), str(fields.get("activity") or "saving")
-    worked = observed_s(fields, facts, activity)
-    seconds = propose_s(present, worked)
+    limits = [
+        _seconds(fields.get("timeout_ms"), 1000),
+        *(_seconds(facts.get(n)) for n in ("nccl_timeout_s", "ddp_timeout_s")),
+    ]
+    present = next((s for s in limits if s), None)  # as the line states it, else as configured
+    longest = facts.get(
+        NAMES["longest"].get(str(fields.get("activity") or "saving"), "")
+    )  # such work that the logs show whole
+    times = (_seconds(x) for x in (fields.get("seconds"), fields.get("lasted_s"), longest))
+    worked = max((s for s in times if s is not None), default=None)
+    seconds, path = propose_s(present, worked), str(fields.get("path") or "")
     setting = setting_for(seconds, facts)
-    path = str(fields.get("path") or "")
     return {
         "limit_s": present,
         "work_s": worked,
@@ -201,3 +138,8 @@ def timeout_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         "is_default": present == TRAINER_DEFAULT_S and (setting or "").startswith("--ddp_timeout"),
         "folder": posixpath.dirname(path) or path or None,
     }
+
+
+def _seconds(value: object, per_second: int = 1) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) / per_second if is_number else None  # type: ignore[arg-type]

@@ -20,13 +20,12 @@ from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
-from .fact_store import Facts
+from .fact_store import Facts, in_range
 from .known_bugs import BUGS
 from .limits import memory_numbers, timeout_numbers
 from .settings import PACKAGES
 from .sizes import Flags, batch_numbers, resource_numbers
 from .statement import RemedyStep, When
-from .versions import in_range
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 Solver = Callable[[Mapping[str, Any], Facts], dict[str, Any]]
@@ -141,20 +140,18 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
         "has_stacks": any(source.stacks for source in job.sources),
         "is_python": facts.get("toolkit") != NATIVE and (facts.get("library") != "mpi" or is_seen),
         "has_recorder": bool(job.dumps),
-        "has_error_files": any(PurePosixPath(name).name == "error.json" for name in (*job.files, *_names(job))),
+        "has_error_files": any(
+            PurePosixPath(name).name == "error.json" for name in (*job.files, *(s.name for s in job.sources))
+        ),
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
-        "job_id": _slurm_job(job),
+        "job_id": slurm_job(job),
         "killed_by_uid": next(uids, None),
     }
 
 
-def _names(job: Job) -> Iterator[str]:
-    return (source.name for source in job.sources)
-
-
-def _slurm_job(job: Job) -> str | None:
-    """The number of the one job of Slurm's that files are named after, or that is told of, for `sacct -j`."""
-    named = {m[1] for name in _names(job) if (m := _SLURM_FILE.search(PurePosixPath(name).name))}
+def slurm_job(job: Job) -> str | None:
+    """Yield the number of the one job of Slurm's that files are named after, or that is told of, for `sacct -j`."""
+    named = {m[1] for source in job.sources if (m := _SLURM_FILE.match(PurePosixPath(source.name).name))}
     steps = (str(e.fields.get("step") or "").partition(".")[0] for e in job.events if "/slurm-" in e.rule.id)
     told = named or {step for step in steps if step.isdigit()}
     return told.pop() if len(told) == 1 else None

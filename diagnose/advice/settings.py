@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,16 @@ from ..catalogue.load import load_yaml
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
-# --- names ---------------------------------------------------------------------------------------------------------------
-
 Value = str | int | float | bool
 _FILE = Path(__file__).with_name("names.yaml")
-NAMES: dict[str, dict[str, Any]] = load_yaml(_FILE, _FILE.read_bytes())
+NAMES: dict[str, Any] = load_yaml(_FILE, _FILE.read_bytes())
 PACKAGES: dict[str, str] = NAMES["packages"]
 SETTINGS: dict[str, str] = NAMES["settings"]
 VARIABLES: dict[str, str] = NAMES["variables"]
-PATH_ENDS = ("nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size")  # Hydra: `trainer.n_gpus_per_node=8`
+# Hydra: `trainer.n_gpus_per_node=8`; of a long key the last part is enough
+PATH_ENDS = {"nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size", *(k for k in SETTINGS if len(k) > 16)}
+TEXTS = ("cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf")
 _OWN_PREFIX = lazy(r"(?:NCCL|TORCH_NCCL|GLOO|RCCL|UCX)_[A-Z0-9_]{1,60}")
-# What slow work an activity is -> the fact that holds how long the longest of it took.
-LONGEST = {"saving": "longest_save_s", "evaluating": "longest_eval_s", "tokenising": "longest_tokenising_s"}
-# What no fact describes one property of the whole job with: who speaks, in identity lines.
-PLACES = frozenset(
-    ["rank", "local_rank", "group_rank", "node_rank", "pid", "device", "host", "ip", "actor", "pci", "peer_rank", "path"]
-)
 
 
 @record
@@ -49,21 +44,6 @@ class Stated:
     host: str | None = None
 
 
-def variable_fact(name: str) -> str | None:
-    """Yield the fact that an environment variable states; None for those that are not looked at."""
-    return VARIABLES.get(name) or (name.lower() if _OWN_PREFIX.fullmatch(name) else None)
-
-
-def setting_fact(key: str) -> str | None:
-    """Yield the fact that a flag or configuration key states: `--nproc-per-node`, `trainer.nnodes`."""
-    plain = key.strip().lstrip("-+").replace("-", "_").lower()
-    last = plain.rpartition(".")[2]
-    return SETTINGS.get(plain) or (SETTINGS.get(last) if last in PATH_ENDS or last in _UNMISTAKABLE else None)
-
-
-_UNMISTAKABLE = frozenset(k for k in SETTINGS if len(k) > 16)
-
-
 def typed(text: str) -> Value | None:
     """Yield a flag's or file's text as the value it means; None for what states nothing (`auto`, `null`, `$VAR`)."""
     plain = text.strip().strip("'\"`").rstrip(",")
@@ -71,30 +51,31 @@ def typed(text: str) -> Value | None:
         return None
     if plain.lower() in ("true", "false"):
         return plain.lower() == "true"
-    for convert in _NUMBERS:
-        try:
-            number = convert(plain)
-        except ValueError:
-            continue
-        return number if math.isfinite(number) else plain  # `inf`: JSON has no such number
+    for convert in (int, float):
+        with suppress(ValueError):
+            number: int | float = convert(plain)
+            return number if math.isfinite(number) else plain  # `inf`: JSON has no such number
     return plain
 
 
-_NUMBERS: tuple[Callable[[str], int | float], ...] = (int, float)
-
-
 def stated_setting(key: str, text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
-    """Yield the fact that `key=text` states, in the fact's own unit."""
-    name = setting_fact(key)
-    value = typed(text)
-    if name is None or value is None:
-        return
+    """Yield the fact that a flag or configuration key states, in its own unit: `--nproc-per-node`, `trainer.nnodes`."""
+    plain, value = key.strip().lstrip("-+").replace("-", "_").lower(), typed(text)
+    last = plain.rpartition(".")[2]
+    name = SETTINGS.get(plain) or (SETTINGS.get(last) if last in PATH_ENDS else None)
     if name == "distributed_timeout_min" and isinstance(value, (int, float)) and not isinstance(value, bool):
         name, value = "nccl_timeout_s", value * 60
-    yield Stated(name, value, source, line, surety)
+    if name is not None and value is not None:
+        yield Stated(name, value, source, line, surety)
 
 
-# --- commands ------------------------------------------------------------------------------------------------------------
+def variable_facts(name: str, text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
+    """Yield the fact that an environment variable states; variables that are not looked at yield nothing."""
+    fact = VARIABLES.get(name) or (name.lower() if _OWN_PREFIX.fullmatch(name) else None)
+    value = typed(text)
+    if fact is not None and value is not None:
+        yield Stated(fact, str(value) if fact in TEXTS else value, source, line, surety)
+
 
 NumberedLine = tuple[int, str]
 MAX_WORDS = 2000
@@ -140,18 +121,12 @@ def trainer_of(text: str) -> str | None:
 def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
     """Yield what a launch command states: launcher, framework, sizes, time-outs, variables set in front of it."""
     text = text[:MAX_TEXT]
-    launcher, framework = launcher_of(text), framework_of(text)
-    if launcher:
-        yield Stated("launcher", launcher, source, line, surety)
-    if framework:
-        yield Stated("framework", framework, source, line, surety)
-    trainer = trainer_of(text)
-    if trainer:
-        yield Stated("trainer", trainer, source, line, surety)
+    for name, of in (("launcher", launcher_of), ("framework", framework_of), ("trainer", trainer_of)):
+        if told := of(text):
+            yield Stated(name, told, source, line, surety)
     words = split_words(text)
     for word in words:
-        match = _ASSIGNMENT.fullmatch(word)
-        if match:
+        if match := _ASSIGNMENT.fullmatch(word):
             yield from variable_facts(match["name"], match["value"], source, line, surety)
     for key, value in flags(words):
         yield from stated_setting(key, value, source, line, surety)
@@ -176,7 +151,8 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             key, has_value, value = word[2:].partition("=")
             if not has_value:
                 follower = words[at + 1] if at + 1 < len(words) else ""
-                value = "true" if not follower or (follower.startswith("-") and not _is_number(follower)) else follower
+                is_flag = follower.startswith("-") and not isinstance(typed(follower), (int, float))
+                value = "true" if not follower or is_flag else follower
             yield key, value
         elif "=" in word and not word.startswith("-") and _HYDRA.fullmatch(word.partition("=")[0]):
             key, _, value = word.partition("=")
@@ -186,22 +162,6 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 _HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
 
-def _is_number(text: str) -> bool:
-    return isinstance(typed(text), (int, float))
-
-
-def variable_facts(name: str, text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
-    """Yield the fact that an environment variable states; variables that are not looked at yield nothing."""
-    fact, value = variable_fact(name), typed(text)
-    if fact is not None and value is not None:
-        yield Stated(fact, str(value) if fact in _TEXTS else value, source, line, surety)
-
-
-_TEXTS = frozenset(["cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf"])
-
-
-# --- files ---------------------------------------------------------------------------------------------------------
-
 _PAIR = lazy(
     r"\s{0,80}[\[{(]?\s{0,8}[\"']?(?P<key>[A-Za-z][\w.\-]{1,80})[\"']?\s{0,4}[:=]\s{0,20}(?P<value>[^{\[\n#]{1,200})"
 )
@@ -210,7 +170,7 @@ _VARIABLE = lazy(
     r"\s{0,2}=\s{0,2}(?P<value>[^\n;]{0,400})"
 )
 _SBATCH = lazy(r"#SBATCH\s{1,8}(?P<words>[^\n]{1,400})")
-_PACKAGE = lazy(
+_PACKAGE = lazy(  # of `pip freeze`, `pip list`, `conda list`, `collect_env`
     r"(?:\[(?:pip3?|conda)\] )?(?P<name>[A-Za-z][\w.\-]{1,60})(?:==|\s{1,60})"
     r"v?(?P<version>\d[\w.+!\-]{0,60})(?:\s[^\n]{0,200})?"
 )
@@ -222,11 +182,12 @@ def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
     if _is_model_config(lines):
         return  # describes the model; its `transformers_version` is that of whoever saved it
     for number, text in _joined(lines):
-        sbatch = _SBATCH.match(text.strip())
-        if sbatch:
+        if sbatch := _SBATCH.match(text.strip()):
             yield from command_facts(sbatch["words"], source, number)
         elif text.lstrip().startswith(("#", "//")):
             continue
+        elif (package := _PACKAGE.fullmatch(text.strip())) and (fact := PACKAGES.get(package_name(package["name"]))):
+            yield Stated(fact, package["version"], source, number)
         elif looks_like_command(text):
             yield from command_facts(text, source, number)
             yield Stated("command", " ".join(text.split())[:2000], source, number)
@@ -236,26 +197,15 @@ def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
         yield Stated("launcher", "accelerate", source, lines[0][0], 1)
 
 
-def package_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
-    """Yield versions from the lines of `pip freeze`, `pip list`, `conda list` or the package part of `collect_env`."""
-    for number, text in lines:
-        match = _PACKAGE.fullmatch(text.strip())
-        fact = PACKAGES.get(match["name"].lower().replace("_", "-")) if match else None
-        if match and fact:
-            yield Stated(fact, match["version"], source, number)
+def package_name(name: str) -> str:
+    """Yield a package's name as pip writes it."""
+    return name.lower().replace("_", "-").replace(" ", "-")
 
 
 def _line_facts(text: str, source: str, number: int) -> Iterator[Stated]:
-    variable = _VARIABLE.match(text)
-    if variable:
+    if variable := _VARIABLE.match(text):
         yield from variable_facts(variable["name"], variable["value"].strip(), source, number)
-        return
-    package = _PACKAGE.fullmatch(text.strip())
-    if package and "==" in text:
-        yield from package_facts([(number, text)], source)
-        return
-    pair = _PAIR.match(text)
-    if pair:
+    elif pair := _PAIR.match(text):
         yield from stated_setting(pair["key"], pair["value"].strip().rstrip(",}])").strip(), source, number)
 
 
@@ -267,7 +217,7 @@ def _joined(lines: Sequence[NumberedLine]) -> Iterator[NumberedLine]:
         continues = text.rstrip().endswith("\\") and len(parts) < MAX_JOINED
         parts.append(text.rstrip()[:-1] if continues else text)
         if not continues:
-            yield start, " ".join(parts) if len(parts) > 1 else parts[0]
+            yield start, " ".join(parts)
             parts = []
     if parts:
         yield start, " ".join(parts)

@@ -11,6 +11,7 @@ Transformers and TRL (the global batch is derived); Megatron `num_microbatches_c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from ..catalogue.sentences import Sentence
@@ -61,71 +62,62 @@ def whole(fields: Mapping[str, Any], *names: str) -> int | None:
 
 def nearest_with_micro(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings next below and above `train` that keep the micro batch (it fits the memory), nearest first."""
-    unit = micro * ranks
-    below = train // unit
-    found = {Setting(micro, n, ranks) for n in (below, below + 1 if train % unit else below) if n > 0}
+    below, rest = divmod(train, micro * ranks)
+    found = (Setting(micro, n, ranks) for n in (below, below + 1)[: 2 if rest else 1] if n > 0)
     return tuple(sorted(found, key=lambda s: (abs(s.train - train), s.train)))
 
 
 def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings that keep the global batch with a micro batch no larger than `micro`, the largest first."""
-    if train % ranks or train > MAX_BATCH:
-        return ()
-    share = train // ranks
-    fitting = [Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0]
-    return tuple(fitting[:MAX_SETTINGS])
+    share, rest = divmod(train, ranks)
+    fitting = (Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0)
+    return () if rest else tuple(islice(fitting, MAX_SETTINGS))
 
 
 def fitting_ranks(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings with another number of ranks that keep `train` and `micro`, nearest in ranks first."""
     units = train // micro if train % micro == 0 else 0
-    sizes = [n for n in range(1, min(units, 2 * ranks + 8) + 1) if units and units % n == 0 and n != ranks]
-    sizes.sort(key=lambda n: (abs(n - ranks), -n))
-    return tuple(Setting(micro, units // n, n) for n in sizes[:MAX_SETTINGS])
+    sizes = (n for n in range(1, min(units, 2 * ranks + 8) + 1) if units % n == 0 and n != ranks)
+    nearest = sorted(sizes, key=lambda n: (abs(n - ranks), -n))
+    return tuple(Setting(micro, units // n, n) for n in nearest[:MAX_SETTINGS])
 
 
 def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield which factor is surprising, and the nearest numbers that fit, as flags of the framework at hand."""
-    train, ranks = whole(fields, "train_batch"), whole(fields, "world_size")
-    micro = whole(fields, "micro_batch") or facts.number("micro_batch_size")
-    accumulation = whole(fields, "accumulation")
+    train, ranks, accumulation = (whole(fields, n) for n in ("train_batch", "world_size", "accumulation"))
+    printed = whole(fields, "micro_batch")
+    micro = printed or facts.number("micro_batch_size")
     if train is None or train > MAX_BATCH:
         return _least(fields, facts)
-    if ranks and accumulation and whole(fields, "micro_batch"):
-        stated = Setting(whole(fields, "micro_batch") or 1, accumulation, ranks)
-        unit = stated.micro * stated.ranks
-        found = {"train": train, "stated": stated, "unit": unit if train % unit else None}
-        return {**found, **_surprise(train, stated, facts), **_settings(train, stated.micro, ranks, facts)}
-    if ranks and micro:
-        return {"train": train, "micro": micro, "ranks": ranks, **_settings(train, micro, ranks, facts)}
-    divisor = ranks or whole(fields, "divisor", "micro_batch")
-    return _multiples(train, divisor) if divisor else {}
+    if not ranks or not micro:
+        divisor = ranks or whole(fields, "divisor") or printed
+        return _multiples(train, divisor) if divisor else {}
+    found = {"train": train, **_settings(train, micro, ranks, facts)}
+    if not accumulation or not printed:
+        return {**found, "micro": micro, "ranks": ranks}
+    stated, unit = Setting(micro, accumulation, ranks), micro * ranks
+    return {**found, "stated": stated, "unit": unit if train % unit else None, **_surprise(train, stated, facts)}
 
 
 def _surprise(train: int, stated: Setting, facts: Facts) -> dict[str, Any]:
     """How many processes were asked for, or would fit, where their number is what does not fit."""
-    if (asked := _asked(facts)) and asked != stated.ranks:
+    # roles of an RLHF job are worlds of their own
+    asked = _role("actor", facts) or facts.number("processes_asked") or next(iter(_launch(facts)), None)
+    asked = asked.gpus if isinstance(asked, Demand) else asked
+    if asked and asked != stated.ranks:
         return {"asked_processes": asked}
     meant, rest = divmod(train, stated.micro * stated.accumulation)
     fits = not rest and meant not in (0, stated.ranks)
     return {"fitting_processes": Setting(stated.micro, stated.accumulation, meant)} if fits else {}
 
 
-def _asked(facts: Facts) -> int | None:
-    """How many processes the launch asks for; roles of an RLHF job are worlds of their own."""
-    actor, launch = _role("actor", facts), next(iter(_launch(facts)), None)
-    return actor.gpus if actor else facts.number("processes_asked") or (launch.gpus if launch else None)
-
-
 def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any]:
     near, same = nearest_with_micro(train, micro, ranks), exact(train, micro, ranks)
-    found: dict[str, Any] = {}
-    if near:
-        found |= {"nearest": sorted(near, key=lambda s: s.train), "nearest_flags": flags_for(near[0], facts)}
-        found["nearest_fits"] = near[0].train == train
-        if near[0].train != train and near[0].accumulation % 2 == 0:  # the much smaller choice that people reach for
-            found["half"] = Setting(micro, near[0].accumulation // 2, ranks)
-    if same and (not near or same[0] != near[0]):
+    found: dict[str, Any] = {"nearest": sorted(near, key=lambda s: s.train), "nearest_flags": flags_for(near[0], facts)}
+    found["nearest_fits"] = near[0].train == train
+    if near[0].train != train and near[0].accumulation % 2 == 0:  # the much smaller choice that people reach for
+        found["half"] = Setting(micro, near[0].accumulation // 2, ranks)
+    if same and same[0] != near[0]:
         found |= {"same_batch": same, "same_batch_flags": flags_for(same[0], facts)}
     if others := [s for s in fitting_ranks(train, micro, ranks) if s.ranks > 1 or ranks == 1]:
         found |= {"other_ranks": others, "other_ranks_flags": flags_for(others[0], facts)}
@@ -166,8 +158,6 @@ def written(what: str, *names: str | None) -> str:
     rows = (NAMES["flags"].get(name or "", {}) for name in names)
     return next((str(row[what]) for row in rows if what in row), "")
 
-
-# --- GPUs and nodes ------------------------------------------------------------------------------------------------------
 
 MOST_GPUS = 1024  # of a node; a line that states more tells of none
 ROLES = ("actor", "critic", "ref", "reward")
@@ -216,73 +206,54 @@ def _launch(facts: Facts) -> tuple[Demand, ...]:
     return ()
 
 
-def visible_devices(facts: Facts) -> int | None:
-    """Yield how many GPUs CUDA_VISIBLE_DEVICES leaves to a process."""
+def _visible(facts: Facts) -> int | None:
+    """How many GPUs CUDA_VISIBLE_DEVICES leaves to a process."""
     text = facts.get("cuda_visible_devices")
-    if text is None:
-        return None
-    names = [part for part in str(text).split(",") if part.strip()]
-    return len(names) if names and str(text).strip() not in ("", "NoDevFiles", "-1") else 0
+    names = [part for part in str(text).split(",") if part.strip() not in ("", "NoDevFiles", "-1")]
+    return None if text is None else len(names)
+
+
+def _present(facts: Facts) -> int | None:
+    return facts.number("ray_gpus") or (_visible(facts) or 0) * (facts.number("nnodes") or 1) or None
 
 
 def resource_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `gpus_asked` (as a sum), `gpus_present`, what would fit, and a process without a visible device."""
     asked, found = demands(facts), _hidden_device(facts)
-    present = whole(fields, "available_gpus", "available", "present", "existing") or facts.number("ray_gpus")
-    present = present or _visible_of_all(facts)
+    present = whole(fields, "available_gpus", "available", "present", "existing") or _present(facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
     if wanted is None or present is None or wanted == present:
         return found
     found |= {"gpus_asked": _sum(asked) if asked else str(wanted), "gpus_present": present}
     if wanted < present:
         return {**found, "idle_gpus": present - wanted}
-    smaller = _smaller(asked, present)
+    found["missing_gpus"] = wanted - present
+    if len(asked) == 1 and present >= asked[0].nodes:
+        return {**found, **_fitting(Demand(asked[0].role, asked[0].nodes, present // asked[0].nodes), facts)}
     largest = max((d.gpus for d in asked), default=0)
-    return {
-        **found,
-        "missing_gpus": wanted - present,
-        "fitting": smaller,
-        "colocated_gpus": largest if len(asked) > 1 and largest <= present and smaller is None else None,
-        **_fitting(smaller, facts),
-    }
-
-
-def _visible_of_all(facts: Facts) -> int | None:
-    visible = visible_devices(facts)
-    return visible * (facts.number("nnodes") or 1) if visible else None
+    return {**found, "colocated_gpus": largest if len(asked) > 1 and largest <= present else None}
 
 
 def _sum(asked: tuple[Demand, ...]) -> str:
     return f"{' + '.join(map(str, asked))} = {sum(d.gpus for d in asked)}"
 
 
-def _smaller(asked: tuple[Demand, ...], present: int) -> Demand | None:
-    """What would fit in the place of one demand: as many nodes, with fewer GPUs each."""
-    if len(asked) == 1 and present >= asked[0].nodes > 0:
-        return Demand(asked[0].role, asked[0].nodes, present // asked[0].nodes)
-    return None
-
-
-def _fitting(smaller: Demand | None, facts: Facts) -> dict[str, Any]:
-    """The global batch that fits the smaller world, where the present one does not; for OpenRLHF both as flags."""
+def _fitting(smaller: Demand, facts: Facts) -> dict[str, Any]:
+    """As many nodes with fewer GPUs each, and the global batch that fits these; for OpenRLHF both as flags."""
     train, micro = facts.number("train_batch_size"), facts.number("micro_batch_size")
-    if smaller is None:
-        return {}
-    near = (
-        nearest_with_micro(train, micro, smaller.gpus)[0]
-        if train and micro and smaller.role in ("actor", "launch")
-        else None
-    )
+    is_world = smaller.role in ("actor", "launch")
+    near = nearest_with_micro(train, micro, smaller.gpus)[0] if train and micro and is_world else None
     batch = near if near and near.train != train else None
+    found = {"fitting": smaller, "fitting_batch": batch}
     if facts.get("framework") != "openrlhf" or smaller.role not in ROLES:
-        return {"fitting_batch": batch}
+        return found
     flags = f"--{smaller.role}_num_nodes {smaller.nodes} --{smaller.role}_num_gpus_per_node {smaller.per_node}"
-    return {"fitting_batch": batch, "fitting_flags": Flags(f"{flags} --train_batch_size {batch.train}" if batch else flags)}
+    return {**found, "fitting_flags": Flags(f"{flags} --train_batch_size {batch.train}" if batch else flags)}
 
 
 def _hidden_device(facts: Facts) -> dict[str, Any]:
     """A process that addresses a device beyond those it may see."""
-    visible, local = visible_devices(facts), facts.number("gpus_per_node")
+    visible, local = _visible(facts), facts.number("gpus_per_node")
     if visible is None or not local or not visible < local <= MOST_GPUS:
         return {}
     return {"visible_gpus": visible, "local_processes": local, "all_devices": Flags(",".join(map(str, range(local))))}
@@ -290,7 +261,7 @@ def _hidden_device(facts: Facts) -> dict[str, Any]:
 
 def idle_notices(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice where the job asks for fewer GPUs than there are: nothing failed, some are paid for and idle."""
-    asked, present = demands(facts), facts.number("ray_gpus") or _visible_of_all(facts)
+    asked, present = demands(facts), _present(facts)
     wanted = sum(d.gpus for d in asked)
     if not asked or present is None or not 0 < wanted < present:
         return ()

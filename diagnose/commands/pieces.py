@@ -95,7 +95,7 @@ def facts(
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
     from ..engine import read, tell
-    from ..report.report import json_text, to_json
+    from ..report.report import json_pieces, to_json
     from ..views.rendering import shown
 
     catalogue = load_rules(*(rules or ()))
@@ -106,7 +106,7 @@ def facts(
     }
     if as_json:
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
-        typer.echo(json_text({"facts": known, "notices": notices}), nl=False)
+        typer.echo("".join(json_pieces({"facts": known, "notices": notices})), nl=False)
     else:
         typer.echo("\n".join(map(_line, _lines(known, told["notices"]))))
     return 0

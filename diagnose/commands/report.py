@@ -15,7 +15,6 @@ from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
 from ..job.job import JobContext
 from ..lines.rank_ranges import named_ranks
-from ..report.narrowing import why
 from ..report.phrases import choose_language
 from ..report.printable import one_line
 from ..report.redaction import redact_text
@@ -23,7 +22,7 @@ from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
 from ..views.escapes import junit_without_verdict
-from ..views.rendering import PASTED, SUFFIXES, render, shown
+from ..views.rendering import PASTED, SUFFIXES, render, shown, why
 from .options import COLORS, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.

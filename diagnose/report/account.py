@@ -10,11 +10,8 @@ from ..advice.remedy import restart_of, step_values, steps
 from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..catalogue.sentences import Sentence
 from ..job.clock import SAME_CLOCK_S, Clocks
-from ..job.event import Event
 from ..job.job import Job
-from ..job.placement import JobApart
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
@@ -66,7 +63,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         diagnosis=diagnosis,
         facts=found.facts.rows(),
         notices=tuple(n.told(translator.sentence) for n in found.notices),
-        chain=chain(verdict, catalogue, translator, bounds, job.failures()),
+        chain=chain(verdict, translator, bounds, job.failures()),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),
@@ -77,7 +74,10 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         collectives=collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
-        other_jobs=tuple(_other_job(j, translator) for j in job.others),
+        other_jobs=tuple(
+            OtherJob(j.name, j.files, translator.say("other-job.failed" if j.failed else "other-job.ran"))
+            for j in job.others
+        ),
         gaps=gap_rows(job, scan, translator, per_rank(found.facts), is_asked=is_open or verdict.cause is None),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
@@ -93,13 +93,6 @@ def _time_basis(clocks: Clocks, translator: Translator) -> str:
     return translator.say(
         "clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS
     )
-
-
-def _other_job(other: JobApart, translator: Translator) -> OtherJob:
-    return OtherJob(other.name, other.files, translator.say("other-job.failed" if other.failed else "other-job.ran"))
-
-
-# --- the verdict --------------------------------------------------------------------------------------------------
 
 
 def _diagnosis(
@@ -118,16 +111,23 @@ def _diagnosis(
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
-    fields = {**_code(evidence), **translator.fields(_fields(verdict))}
+    own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
+    code = {"code_file": own.file, "code_line": own.line, "code_function": own.function} if own else {}
+    code |= {"code_name": file_name(own.file)} if own else {}
+    fields = {**code, **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
-    said = translator.sentence(_said(verdict.roots[0], translator))
+    said = _said(verdict.roots[0], translator)
     return Diagnosis(
         cause=cause.id,
         title=title,
         summary=of_verdict(job, verdict, title, said, next(iter(evidence), None), translator),
         confidence=verdict.confidence,
         certainty=verdict.certainty,
-        reasons=_reasons(verdict, translator),
+        reasons=tuple(
+            Reason(name, translator.say(f"reason.{name}"))
+            for name in verdict.reasons or ("none",)
+            if translator.knows(f"reason.{name}")
+        ),
         culprits=_culprits(job, verdict, translator),
         evidence=evidence,
         remedy=steps(cause, values),
@@ -149,13 +149,7 @@ def _unknown(
     own_files = RemedyStep("collect", say("collect.per-rank"), per_rank(found.facts))
     remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
     summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
-    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, "possible",
-                     evidence=evidence, remedy=remedy)  # fmt: skip
-
-
-def _reasons(verdict: Verdict, translator: Translator) -> tuple[Reason, ...]:
-    names = [n for n in verdict.reasons or ("none",) if translator.knows(f"reason.{n}")]
-    return tuple(Reason(name, translator.say(f"reason.{name}")) for name in names)
+    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
@@ -166,13 +160,6 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
         return {}
     paths = [x.event.fields["path"] for x in root.finding.exhibits if x.event and x.event.fields.get("path")]
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
-
-
-def _code(evidence: tuple[Evidence, ...]) -> dict[str, Any]:
-    """Where in the user's code the first proof was raised, for commands."""
-    own = evidence[0].own_code if evidence else ()
-    code = ((x.file, file_name(x.file), x.line, x.function) for x in own[:1])
-    return dict(zip(("code_file", "code_name", "code_line", "code_function"), next(code, ()), strict=False))
 
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
@@ -189,18 +176,14 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     return translator.say("title.bug", name=name, bug=bug)
 
 
-def _said(suspect: Candidate, translator: Translator) -> str | Sentence:
+def _said(suspect: Candidate, translator: Translator) -> str:
+    """The sentence of a finding, or of the rule of its first event; that one's text where it cannot be filled."""
     if suspect.finding:
-        return suspect.finding.says
-    return _says(suspect.first, translator) if suspect.first else ""
-
-
-def _says(event: Event, translator: Translator) -> str:
-    """The sentence of an event's rule, filled; its text where the sentence cannot be."""
+        return translator.sentence(suspect.finding.says)
     try:
-        return translator.said(event.rule, event.fields)
+        return translator.said(suspect.first.rule, suspect.first.fields) if suspect.first else ""
     except ValueError:
-        return event.text.split("\n", 1)[0][:200]
+        return suspect.first.text.split("\n", 1)[0][:200] if suspect.first else ""
 
 
 def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
@@ -211,9 +194,9 @@ def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culpr
         device = suspect.first.fields.get("device") if suspect.first else None
         gpu = device if isinstance(device, int) else info.device if info else None
         host = info.host if info and info.host else suspect.host
-        why = translator.sentence(_said(suspect, translator))
+        why = _said(suspect, translator)
         found.append(Culprit(rank, host, info.local_rank if info else None, gpu, info.pid if info else None, why))
     for host in () if found else verdict.culprit_hosts[:MAX_HOSTS]:
         suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
-        found.append(Culprit(None, host, why=translator.sentence(_said(suspect, translator))))
+        found.append(Culprit(None, host, why=_said(suspect, translator)))
     return tuple(found)

@@ -10,6 +10,7 @@ import gzip
 import io
 import posixpath
 import tarfile
+from contextlib import suppress
 from functools import partial
 
 from ..scan.scan import Scan, SourceScan, scan_to_json
@@ -49,18 +50,13 @@ def pack_case(scan: Scan, report: Report) -> bytes:
 
 def _logs(scan: Scan) -> dict[str, str]:
     read = {s.name: s.kept() for s in scan.sources.values() if s.skipped is None}
-    root = _shared_folder([posixpath.dirname(name.replace("!", "/")) or "." for name in read])
+    root = "."
+    with suppress(ValueError):  # none, or `logs/` beside `/var/log/dmesg`
+        root = posixpath.commonpath([posixpath.dirname(name.replace("!", "/")) or "." for name in read])
     kept = {name: lines for name, lines in read.items() if lines}
     # Together, so that two names keep apart when what differs in them is taken out.
     names = redact_text("\n".join(_inside(name, root) for name in kept), privacy=True).split("\n")
     return {name: redact_text(_trimmed(lines), privacy=True) for name, lines in zip(names, kept.values(), strict=False)}
-
-
-def _shared_folder(folders: list[str]) -> str:
-    try:
-        return posixpath.commonpath(folders)
-    except ValueError:  # none, or `logs/` beside `/var/log/dmesg`
-        return "."
 
 
 def _inside(name: str, root: str) -> str:
@@ -77,10 +73,9 @@ def _dumps(scan: Scan) -> str:
 
 
 def _trimmed(kept: dict[int, str]) -> str:
-    lines, last = [], 0
+    lines, last = list[str](), 0
     for number, text in kept.items():
-        if number > last + 1:
-            lines.append(f"… {number - last - 1} lines left out …")
-        lines.append(text)
+        gap = [f"… {number - last - 1} lines left out …"] if number > last + 1 else []
+        lines += [*gap, text]
         last = number
     return "\n".join(lines) + "\n"

@@ -74,9 +74,7 @@ class Exhibitor:
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
         if line is None or source not in self._scans:
             return ()
-        if source not in self._kept:
-            self._kept[source] = self._scans[source].kept()
-        kept = self._kept[source]
+        kept = self._kept.get(source) or self._kept.setdefault(source, self._scans[source].kept())
         near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
         return tuple(_as_shown([x.raw for x in lines])[:MAX_AROUND] for lines in near if lines)
 
@@ -112,12 +110,7 @@ def _plain(value: Any) -> Any:
 
 def show_time(job: Job, seconds: float | None) -> str | None:
     """Yield a time as RFC 3339; None where it is unknown or its year is."""
-    if seconds is None or job.clocks.year is None:
-        return None
-    return format_rfc3339(seconds) or None
-
-
-# --- the user's own code ------------------------------------------------------------------------------------------
+    return None if seconds is None or job.clocks.year is None else format_rfc3339(seconds) or None
 
 
 def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..advice.fact_store import Facts
-from ..advice.remedy import with_shared
+from ..advice.remedy import slurm_job, with_shared
 from ..advice.statement import RemedyStep
 from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
@@ -30,8 +30,8 @@ COLLECT = Path(__file__).with_name("collect.yaml")
 MOST_ROWS = 24
 MAX_TEXT = 300
 MOST_SUSPECTS = 3  # lines of files without ranks that look like errors
-SLURM_FILE = lazy(r"^slurm-(\d{1,12})\b")
 PYTHON, TORCH, WINDOWS = lazy(r"\.py\b|[Pp]ython|Epoch \d"), lazy(r"torch|nccl|NCCL"), lazy(r"\b[A-Z]:\\\w|[Ww]in32")
+WORKER_FILE = re.compile(r"^(worker-[0-9a-f]{8,64}-)", re.MULTILINE)
 WORDS = lazy(r"[^\W\d_]{2}")
 WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
 
@@ -54,54 +54,43 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
 def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
     rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
-    return tuple(rows) or tuple(_of_files(job))
+    if rows:
+        return tuple(rows)
+    shown = suspects(job)
+    for source in job.sources[:MOST_ROWS]:
+        last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
+        shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
+    return tuple(_row(job, LastLine(), name, line) for name, line in shown)
 
 
 def _of_stop(job: Job, stop: LastLine) -> LastLine | None:
     found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
     if found is not None:
-        file, line = found
-        return _row(job, stop, file, line.number, line.message, _moment(job, line) or (last.time if last else None))
-    if last is not None:
-        return _row(job, stop, last.source, last.line, last.text, last.time)
-    return None
+        return _row(job, stop, *found, last.time if last else None)
+    if last is None:
+        return None
+    text, time = last.text.strip()[:MAX_TEXT], show_time(job, last.time)
+    return replace(stop, file=last.source, line=last.line, text=text, time=time)
 
 
-def _row(job: Job, stop: LastLine, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
-    return replace(stop, file=file, line=line, text=text.strip()[:MAX_TEXT], time=show_time(job, seconds))
-
-
-def _moment(job: Job, line: Line) -> float | None:
-    return job.clocks.seconds(line.prefix.stamp) if line.prefix.stamp is not None else None
-
-
-def _of_files(job: Job) -> Iterator[LastLine]:
-    shown = [*suspects(job)]
-    for source in job.sources[:MOST_ROWS]:
-        last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
-        shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
-    for name, line in shown:
-        yield _row(job, LastLine(), name, line.number, line.message, _moment(job, line))
+def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:
+    moment = (job.clocks.seconds(line.prefix.stamp) if line.prefix.stamp is not None else None) or near
+    return replace(stop, file=file, line=line.number, text=line.message.strip()[:MAX_TEXT], time=show_time(job, moment))
 
 
 def suspects(job: Job) -> list[tuple[str, Line]]:
     """Yield the first lines that look like errors to whoever reads them, of what no rule knows, with their sources."""
-    wrong = _looks_wrong()
+    wrong = re.compile(_table()["looks_wrong"])
     known = {(e.source, e.line) for e in job.events}
     kept = ((s.name, x) for s in job.sources[:MOST_ROWS] for x in s.lines() if (s.name, x.number) not in known)
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
-
-
-# --- what to collect ----------------------------------------------------------------------------------------------
 
 
 def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
-    for row in _table()["steps"]:
-        if "if" in row and not holds(row["if"], values):
-            continue
+    for row in (row for row in _table()["steps"] if holds(row.get("if", "true"), values)):
         text = translator.say(row["say"], missing=values["missing"], host=values["host"])
         steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
     return tuple(steps)
@@ -118,32 +107,24 @@ def _table() -> dict[str, Any]:
     return load_yaml(COLLECT, COLLECT.read_bytes())
 
 
-@lru_cache(maxsize=1)
-def _looks_wrong() -> re.Pattern[str]:
-    return re.compile(_table()["looks_wrong"])
-
-
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
-    stops = stops_of(job)
-    behind = [s for s in stops if s.is_behind]
+    behind = [s for s in stops_of(job) if s.is_behind]
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
-    names = [PurePosixPath(source.name).name for source in job.sources]
-    near = [x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail())]
-    has_stacks = any(source.stacks for source in job.sources)
+    names = "\n".join(PurePosixPath(source.name).name for source in job.sources)
+    near = "\n".join(x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail()))
+    worker = WORKER_FILE.search(names)
     return {
         "outcome": verdict.outcome,
         "cut": breaks_off_in_a_traceback(job.sources),
         "missing": missing_ranks(job),
-        "hangs": verdict.outcome == "unfinished" and not has_stacks,
-        "python": bool(job.ranks or facts.get("framework")) or any(PYTHON.search(text) for text in near),
-        "torch": facts.get("library") in ("nccl", "rccl") or any(TORCH.search(text) for text in near),
-        "windows": any(WINDOWS.search(text) for text in near),
+        "hangs": verdict.outcome == "unfinished" and not any(source.stacks for source in job.sources),
+        "python": bool(job.ranks or facts.get("framework")) or PYTHON.search(near) is not None,
+        "torch": facts.get("library") in ("nccl", "rccl") or TORCH.search(near) is not None,
+        "windows": WINDOWS.search(near) is not None,
         "has_recorder": bool(job.dumps),
-        "scheduler": facts.get("scheduler"),
-        "stack": facts.get("stack"),
-        "library": facts.get("library"),
+        **{name: facts.get(name) for name in ("scheduler", "stack", "library")},
         "host": first.host if first is not None else None,
         "pid": first.pid if first is not None else None,
-        "job": next((m[1] for name in names if (m := SLURM_FILE.match(name))), None),
-        "worker": next((m[1] for name in names if (m := WORKER_FILE.match(name))), None),
+        "job": slurm_job(job),
+        "worker": worker[1] if worker else None,
     }

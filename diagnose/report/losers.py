@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
+from itertools import islice
 
 from ..catalogue.load import Catalogue
 from ..job.event import Event, Exhibit
@@ -23,21 +24,23 @@ def summed_up(events: Iterable[Event]) -> set[str]:
     return {e.cause for e in events if (e.rule.teller == "box" or e.rule.tells == "signal-sent") and e.cause is not None}
 
 
-def chain(
-    verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int], events: Iterable[Event]
-) -> tuple[Link, ...]:
+def rooted(verdict: Verdict) -> tuple[set[Event], set[tuple[str, int | None]]]:
+    """Yield the events of the root, and the lines on which they stand."""
+    events = {e for root in verdict.roots for e in root.events}
+    return events, {(e.source, e.line) for e in events}
+
+
+def chain(verdict: Verdict, translator: Translator, bounds: Container[Event], events: Iterable[Event]) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()
     ranks: dict[str, set[int]] = defaultdict(set)
     onsets: dict[str, float] = {}
     parents: dict[str, str] = {}
-    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
+    lines = rooted(verdict)[1]
     for s in verdict.candidates:
-        if s.cause == verdict.cause or _is_same_end(s, lines):
-            continue
         explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
-        if explainers:
+        if explainers and s.cause != verdict.cause and not _is_same_end(s, lines):
             parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
             ranks[s.cause].update([s.rank] if s.rank is not None else [])
             if (onset := _began(s, bounds)) is not None:
@@ -60,11 +63,11 @@ def _follows(cause: str, parent: str, translator: Translator) -> str:
     return translator.say(key) if translator.knows(key) else ""
 
 
-def _began(s: Candidate, bounds: Container[int]) -> float | None:
+def _began(s: Candidate, bounds: Container[Event]) -> float | None:
     """When it began, as near as can be told; nothing where the line's own time is only a bound."""
     shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
     by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
-    return None if by is not None and id(by) in bounds else s.onset
+    return None if by in bounds else s.onset
 
 
 def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
@@ -84,28 +87,20 @@ def alternatives(
 ) -> tuple[Alternative, ...]:
     """What could have been the root and was beaten, with the reason."""
     found: dict[str, Alternative] = {}
-    roots = {id(s) for s in verdict.roots}
-    rivals = [*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and id(s) not in roots)]
-    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
-    for s in rivals:
-        if _is_same_end(s, lines):
-            continue
-        if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
-            continue
+    lines = rooted(verdict)[1]
+    for s in (*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and s not in verdict.roots)):
+        if s.first is None or s.cause in (*found, verdict.cause) or _is_same_end(s, lines):
+            continue  # the same cause, told by a line that says less, is no other reason
         if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
-            continue  # that a process ended is no other reason why it did
-        if s.cause == verdict.cause:
-            continue  # nor is the same cause, told by a line that says less
+            continue  # nor is that a process ended
         culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
-        evidence = (show.evidence(Exhibit.of_event(s.first)),)
-        title = translator.cause(catalogue.causes[s.cause]).title
-        why = why_not(verdict, s, translator)
-        found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
-    return tuple(found.values())
+        title, evidence = translator.cause(catalogue.causes[s.cause]).title, (show.evidence(Exhibit.of_event(s.first)),)
+        found[s.cause] = Alternative(s.cause, title, culprits, _why_not(verdict, s, translator), evidence)
+    return tuple(islice(found.values(), MAX_ALTERNATIVES))
 
 
-def why_not(verdict: Verdict, s: Candidate, translator: Translator) -> str:
-    """Yield why this suspect is not the root, in one sentence."""
+def _why_not(verdict: Verdict, s: Candidate, translator: Translator) -> str:
+    """Why this suspect is not the root, in one sentence."""
     if s.explained_by:
         by = s.explained_by[0]
         return translator.say("lost.consequence", cause=by.cause, rank=by.rank, host=by.host)
@@ -121,11 +116,10 @@ def symptoms(
     job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
 ) -> tuple[Symptom, ...]:
     """Everything loud that is not the root, folded by rule."""
-    roots = {id(e) for s in verdict.roots for e in s.events}
-    rooted = {(e.source, e.line) for s in verdict.roots for e in s.events}
+    lines = rooted(verdict)[1]
     by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in events:
-        if id(event) not in roots and (event.source, event.line) not in rooted and event.cause is not None:
+        if (event.source, event.line) not in lines and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
     capped = {rule for source in job.sources for rule in source.capped}
     explained = dict.fromkeys(summed_up(events), verdict.cause or "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -29,21 +30,17 @@ def language_of(environment: Mapping[str, str]) -> Language:
 
 def choose_language(named: str | None, environment: Mapping[str, str]) -> Language:
     """Yield the language that `--lang` names, or that of the locale. Raises `UsageError`."""
-    if named is None:
-        return language_of(environment)
-    if named not in LANGUAGES:
+    if named not in (None, *LANGUAGES):
         raise UsageError(f"--lang {named}: choose en or zh")
-    return "zh" if named == "zh" else "en"
+    return language_of({"LANG": named} if named else environment)
 
 
 def words(language: str) -> Say:
     """Yield a function from a key, and what its text needs, to the text; an unknown language reads English."""
-    column = 1 if language.lower().startswith("zh") else 0
-    texts = _texts()
+    column, texts = int(language.lower().startswith("zh")), _texts()
 
     def say(key: str, **values: object) -> str:
-        text = texts[key][column]
-        return text.format(**values) if values else text
+        return texts[key][column].format(**values) if values else texts[key][column]
 
     return say
 
@@ -58,8 +55,6 @@ def known(say: Say, family: str, word: str) -> str:
 def _texts() -> dict[str, list[str]]:
     return load_yaml(WORDS, WORDS.read_bytes())
 
-
-# --- numbers and sets of ranks -------------------------------------------------------------------------------------------
 
 FEW = 4  # so many runs or ranks are named without a count
 HOST_WIDTH = 32  # characters
@@ -87,21 +82,15 @@ def short_host(name: str) -> str:
 
 def clip_ranges(ranges: str, width: int) -> str:
     """Yield the ranges cut at a comma: `0,2,4,…`."""
-    if len(ranges) <= width:
-        return ranges
-    return ranges[: max(ranges.rfind(",", 0, width - 1), 1)].rstrip(",") + ",…"
+    return ranges if len(ranges) <= width else ranges[: max(ranges.rfind(",", 0, width - 1), 1)].rstrip(",") + ",…"
 
 
 def clock(time: str | None, *, with_date: bool) -> str:
     """Yield the short form of an RFC 3339 time: `10:12:03`, or `05-14 10:12:03` where days differ."""
-    if not time:
-        return ""
-    time = one_line(time)
-    day, _, rest = time.partition("T")
-    rest = rest.rstrip("Z").partition("+")[0]
-    head, dot, fraction = rest.partition(".")
-    short = f"{head}{dot}{fraction[:3]}".rstrip(".") if rest else day
-    return f"{day[5:]} {short}" if with_date and rest else short
+    day, _, rest = one_line(time or "").partition("T")
+    head, dot, fraction = rest.rstrip("Z").partition("+")[0].partition(".")
+    short = f"{head}{dot}{fraction[:3]}".rstrip(".") or day
+    return f"{day[5:]} {short}" if with_date and head else short
 
 
 def one_day(times: Sequence[str | None]) -> bool:
@@ -116,17 +105,11 @@ def place(file: str, line: int | None) -> str:
 
 def value_text(value: object) -> str:
     """Yield a fact's value as it reads in a table."""
-    if isinstance(value, tuple):
-        return clip(", ".join(map(str, value)), 200)
-    return clip(one_line(str(value)), 200)
+    return clip(one_line(", ".join(map(str, value)) if isinstance(value, tuple) else str(value)), 200)
 
 
 def common_folder(files: Sequence[str]) -> str:
     """Yield the folder (`a/b/`) in which all the files lie; nothing where they share none."""
     folders = [one_line(f).rpartition("!")[0].split("/")[:-1] or one_line(f).split("/")[:-1] for f in files]
-    shared: list[str] = []
-    for parts in zip(*folders, strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared.append(parts[0])
+    shared = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))]
     return "/".join(shared) + "/" if shared else ""

@@ -6,10 +6,11 @@ of paths keep their identity. Marked spans move with the text.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from ..advice.statement import Evidence, Fact, FactValue, Span
 from ..lines.lazy_pattern import lazy
@@ -26,6 +27,7 @@ _SEQUENCE = lazy(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]")
 _KEY_BEGIN = lazy(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
 _KEY_END = lazy(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
 _KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,4000}")
+_LINE = lazy(r"[^\n]+")
 _PRIVATE = ("user", "email", "ip")
 _MAX_DONE = 10_000  # texts whose redacted form is remembered
 _LEAST_KNOWN = 6  # characters; shorter values are not looked for elsewhere
@@ -35,39 +37,36 @@ _FOLDER = lazy(r"(?<=/)(?P<x>[\w.-]{1,64})(?=/|$)")
 _PLACEHOLDER = lazy(r"<[a-z][a-z-]{1,30}-\d{1,6}>")
 
 Edit = tuple[int, int, str]
+T = TypeVar("T")
 
 
 def redact(report: Report, *, privacy: bool) -> tuple[Report, list[tuple[str, int]]]:
     """Yield the redacted report, and how many different items of each kind were replaced."""
-    redactor = _Redactor(privacy)
-    redactor.walk(report)  # learns every item: a value named once is then found where no name stands by it
-    redactor.learn()
-    redacted = redactor.walk(report)
-    assert isinstance(redacted, Report)
-    return redacted, redactor.counts()
+    redacted, counts = _redacted(report, privacy)
+    return redacted, sorted(counts.items())
 
 
 def redact_text(text: str, *, privacy: bool) -> str:
     """Yield one text without secrets; for what is shown before there is a report."""
-    redactor = _Redactor(privacy)
-    redactor.text(text)
-    redactor.learn()
-    return redactor.text(text)
+    return _redacted(text, privacy)[0]
 
 
 def redact_plain(plain: dict[str, Any], *, privacy: bool = False) -> dict[str, Any]:
     """Yield JSON values without secrets. Of several that are read together each would number its own `<ip-1>`."""
-    redactor = _Redactor(privacy)
-    redactor.walk(plain)
-    redactor.learn()
-    redacted = redactor.walk(plain)
-    assert isinstance(redacted, dict)
-    return redacted
+    return _redacted(plain, privacy)[0]
 
 
 def describe(counts: Iterable[tuple[str, int]]) -> str:
     """Yield `2 ip, 1 password`, for the foot of a report."""
     return ", ".join(f"{n} {kind}" for kind, n in counts)
+
+
+def _redacted(value: T, privacy: bool) -> tuple[T, Counter[str]]:
+    redactor = _Redactor(privacy)
+    redactor.walk(value)  # learns every item: a value named once is then found where no name stands by it
+    redactor.learn()
+    redacted: T = redactor.walk(value)
+    return redacted, redactor.numbers
 
 
 class _Redactor:
@@ -76,25 +75,21 @@ class _Redactor:
     def __init__(self, privacy: bool) -> None:
         self._privacy = privacy
         self._placeholders: dict[tuple[str, str], str] = {}  # by kind and value
-        self._numbers: Counter[str] = Counter()
+        self.numbers: Counter[str] = Counter()
         self._by_value: dict[str, str] = {}
         self._lengths: dict[str, list[int]] = {}  # of the values to look for by their first characters, the longest first
         self._users: frozenset[str] = frozenset()
-        self._done: dict[str, str] = {}  # hosts and times repeat on thousands of ranks
-
-    def counts(self) -> list[tuple[str, int]]:
-        return sorted(self._numbers.items())
+        self.text = lru_cache(_MAX_DONE)(self._text)  # hosts and times repeat on thousands of ranks
 
     def learn(self) -> None:
         """Have the values seen so far be found anywhere."""
-        self._done = {}
-        secrets = {v: p for (kind, v), p in self._placeholders.items() if kind not in _PRIVATE and v}
-        # A password that is a plain word or number would take that out of every sentence.
-        telling = [v for v in secrets if len(v) >= _LEAST_KNOWN and not ((v.isalpha() and v.islower()) or v.isdigit())]
-        self._by_value = secrets
+        self.text.cache_clear()
+        self._by_value = {v: p for (kind, v), p in self._placeholders.items() if kind not in _PRIVATE and v}
         lengths: dict[str, set[int]] = defaultdict(set)
-        for value in telling:
-            lengths[value[:_LEAST_KNOWN]].add(len(value))
+        for value in self._by_value:
+            # A password that is a plain word or number would take that out of every sentence.
+            if len(value) >= _LEAST_KNOWN and not ((value.isalpha() and value.islower()) or value.isdigit()):
+                lengths[value[:_LEAST_KNOWN]].add(len(value))
         self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
         self._users = frozenset(v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2)
 
@@ -126,20 +121,12 @@ class _Redactor:
         texts = self.text("\n".join(text for _, text in rows)).split("\n")
         return [[number, text] for (number, _), text in zip(rows, texts, strict=True)]
 
-    def text(self, text: str) -> str:
-        """Yield one text, which may have several lines."""
-        done = self._done.get(text)
-        if done is None:
-            if len(self._done) >= _MAX_DONE:
-                self._done.clear()
-            edits = self._edits(text)
-            done = self._done[text] = _apply(text, edits) if edits else text
-        return done
+    def _text(self, text: str) -> str:
+        edits = self._edits(text)
+        return _apply(text, edits) if edits else text
 
     def _field(self, name: str, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._named(name, value)
-        return self.walk(value, name)
+        return self._named(name, value) if isinstance(value, str) else self.walk(value, name)
 
     def _named(self, name: str, value: str) -> str:
         kind = secret_kind(name, value) if not _PLACEHOLDER.fullmatch(value) else None
@@ -148,19 +135,15 @@ class _Redactor:
     def _evidence(self, e: Evidence) -> Evidence:
         # Together, since a key block may begin above the line that is shown as proof.
         parts = [*e.before, e.text, *e.after]
-        joined = "\n".join(parts)
-        edits = self._edits(joined)
+        edits, start, n = self._edits("\n".join(parts)), 0, len(e.before)
         shown: list[str] = []
-        start = 0
         spans: tuple[Span, ...] = ()
         for i, part in enumerate(parts):
-            end = start + len(part)
-            mine = [(a - start, b - start, p) for a, b, p in edits if start <= a and b <= end]
+            mine = [(a - start, b - start, p) for a, b, p in edits if start <= a and b <= start + len(part)]
             shown.append(_apply(part, mine))
-            if i == len(e.before):
+            if i == n:
                 spans = tuple(Span(*_move(s.start, s.end, mine), s.field) for s in e.spans)
-            start = end + 1
-        n = len(e.before)
+            start += len(part) + 1
         return replace(
             e,
             text=shown[n],
@@ -174,15 +157,12 @@ class _Redactor:
     def _edits(self, text: str) -> list[Edit]:
         """Yield the replacements, in order, without overlaps, none of them across a line end."""
         masked = _SEQUENCE.sub(lambda m: "\x00" * len(m[0]), text)
-        found = list(_key_blocks(masked))
-        for m in _PLACEHOLDER.finditer(masked):  # done before: redacting twice changes nothing
-            found.append(Found(m.start(), m.end(), ""))
-        found += find_secrets(masked)
-        found += self._find_known(masked)
+        done = (Found(*m.span(), "") for m in _PLACEHOLDER.finditer(masked))  # redacting twice changes nothing
+        found = [*_key_blocks(masked), *done, *find_secrets(masked), *self._find_known(masked)]
         if self._privacy:
             found += find_private(masked)
-            if self._users:
-                found += [Found(*m.span("x"), "user") for m in _FOLDER.finditer(masked) if m["x"] in self._users]
+            folders = _FOLDER.finditer(masked) if self._users else ()
+            found += [Found(*m.span("x"), "user") for m in folders if m["x"] in self._users]
         taken: list[Edit] = []
         covered = bytearray(len(text))  # by character: a case has thousands of items in one text
         for item in found:  # the more specific come first
@@ -210,8 +190,8 @@ class _Redactor:
         if kind == "private-key":
             value = ""  # one placeholder for all lines of all keys: which is which helps nobody
         if (kind, value) not in self._placeholders:
-            self._numbers[kind] += 1
-            self._placeholders[kind, value] = f"<{kind}-{self._numbers[kind]}>"
+            self.numbers[kind] += 1
+            self._placeholders[kind, value] = f"<{kind}-{self.numbers[kind]}>"
         return self._placeholders[kind, value]
 
 
@@ -220,33 +200,18 @@ def _is_line(row: Any) -> bool:
     return number_and_text and "\n" not in row[1]
 
 
-def _key_blocks(text: str) -> list[Found]:
+def _key_blocks(text: str) -> Iterator[Found]:
     """Each line of a private key, also where the block's begin or end is not shown."""
     if "PRIVATE KEY" not in text and "PuTTY-User-Key" not in text:
-        return []
-    found: list[Found] = []
-    begins = deque(m.start() for m in _KEY_BEGIN.finditer(text))
+        return
     done = 0
     for end in [*(m.end() for m in _KEY_END.finditer(text)), None]:
         stop = len(text) if end is None else end
-        while begins and begins[0] < done:
-            begins.popleft()
-        if begins and begins[0] < stop:
-            found += _lines_between(text, begins[0], stop)
+        if begin := _KEY_BEGIN.search(text, done, stop):
+            yield from (Found(*m.span(), "private-key") for m in _LINE.finditer(text, begin.start(), stop))
         elif end is not None:
-            found += [Found(m.start(), m.end(), "private-key") for m in _KEY_BODY.finditer(text, done, stop)]
+            yield from (Found(*m.span(), "private-key") for m in _KEY_BODY.finditer(text, done, stop))
         done = stop
-    return found
-
-
-def _lines_between(text: str, begin: int, end: int) -> list[Found]:
-    found = []
-    while begin < end:
-        stop = text.find("\n", begin, end)
-        stop = end if stop < 0 else stop
-        found.append(Found(begin, stop, "private-key"))
-        begin = stop + 1
-    return found
 
 
 def _apply(text: str, edits: Sequence[Edit]) -> str:

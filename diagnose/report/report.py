@@ -109,16 +109,14 @@ def to_json(report: Report) -> dict[str, Any]:
 
 def dumps(report: Report) -> str:
     """Yield the report as JSON text."""
-    return json_text(to_json(report))
-
-
-def json_text(plain: dict[str, Any]) -> str:
-    """Yield plain values as JSON text that is also safe to print."""
-    return "".join(json_pieces(plain))
+    return "".join(json_pieces(to_json(report)))
 
 
 def json_pieces(plain: dict[str, Any]) -> Iterator[str]:
-    """Yield the same text piece by piece: where ranks are many it is larger than all else that is in memory by then."""
+    """Yield plain values as JSON text that is safe to print, piece by piece.
+
+    Where ranks are many it is larger than all else that is in memory by then.
+    """
     tokens = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False).iterencode(plain)
     while piece := "".join(islice(tokens, TOKENS)):
         yield _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", piece)
@@ -152,15 +150,8 @@ def dumps_schema() -> str:
 def _plain(value: object) -> object:
     if is_dataclass(value):
         return {f.name.rstrip("_"): _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, dict):
-        return {str(k): _plain_value(v) for k, v in value.items()}
+    if isinstance(value, dict):  # a captured `loss=nan` keeps its meaning as text, since JSON has no NaN
+        return {str(k): str(v) if isinstance(v, float) and not math.isfinite(v) else _plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-def _plain_value(value: object) -> object:
-    """A captured `loss=nan` keeps its meaning as text, since JSON has no NaN."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else _plain(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

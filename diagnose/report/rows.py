@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from ..errors import UsageError
 from ..job.clock import SAME_CLOCK_S
 from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.event import Event
@@ -14,16 +16,18 @@ from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
+from ..lines.timestamp import format_rfc3339, read_stamp, resolve
 from ..scan.scan import Scan
 from ..sources.bounds import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
 from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
 from .phrases import RANGES_WIDTH, clip_ranges, place
+from .report import Report
 from .translation import Translator
 
 if TYPE_CHECKING:
-    from ..recorder.comparison import GroupReport, RankProgress
+    from ..recorder.comparison import GroupReport
 
 MAX_STACKS = 40
 MAX_READ = 256  # ranks whose last line is read for its time
@@ -35,13 +39,12 @@ TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule becau
 
 def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
     """Yield one row per rank that the logs show."""
-    tree = stack_tree(job)
-    waiting = frozenset(tree.crowd) if tree is not None else frozenset()
-    past = {id(e) for e in (*job.survived, *job.earlier)}
+    waiting = frozenset(tree.crowd if (tree := stack_tree(job)) is not None else ())
+    past = {*job.survived, *job.earlier}
     return tuple(_rank_row(job, verdict, info, past, info.rank in waiting) for info in job.ranks.values())
 
 
-def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], is_waiting: bool) -> RankRow:
+def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event], is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = _first_of(failures)
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
@@ -52,11 +55,11 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], 
         host=info.host,
         local_rank=info.local_rank,
         pid=info.pid,
-        state=_state(verdict, info, [e for e in failures if id(e) not in past], is_waiting),
+        state=_state(verdict, info, [e for e in failures if e not in past], is_waiting),
         last_step=info.last_step,
-        first_time=show_time(job, min(times)) if times else None,
-        last_time=show_time(job, max(times)) if times else None,
-        first_failure=_first_failure(job, first) if first else None,
+        first_time=show_time(job, min(times, default=None)),
+        last_time=show_time(job, max(times, default=None)),
+        first_failure=_failure(job, first) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
         step_time=show_time(job, info.last_sign.time) if info.last_sign is not None else None,
@@ -90,7 +93,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
 
 def _first_of(failures: list[Event]) -> Event | None:
     """The first, and of one moment what the rank itself printed: a launcher reports its end in whole seconds."""
-    first = failures[0] if failures else None
+    first = next(iter(failures), None)
     if first is None or first.rule.tells not in CERTIFICATES:
         return first
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
@@ -98,15 +101,14 @@ def _first_of(failures: list[Event]) -> Event | None:
     return own if is_as_early else first
 
 
-def _first_failure(job: Job, event: Event) -> FirstFailure:
+def _failure(job: Job, event: Event) -> FirstFailure:
     return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     """Yield the groups of equal stacks, the largest first."""
-    tree = stack_tree(job)
     rows = []
-    for group in tree.groups[:MAX_STACKS] if tree is not None else ():
+    for group in tree.groups[:MAX_STACKS] if (tree := stack_tree(job)) is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
         rows.append(StackGroup(ranks, frames, len(group.ranks)))
@@ -127,9 +129,8 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
 
 def missing_ranks(job: Job) -> list[int]:
     """Yield the ranks of the world of which no line is known."""
-    world = job.world_size
-    small = bool(world) and (world or 0) <= MAX_WORLD and bool(job.ranks)
-    return [rank for rank in range(world or 0) if rank not in job.ranks] if small else []
+    world = job.world_size or 0
+    return [rank for rank in range(world) if rank not in job.ranks] if job.ranks and world <= MAX_WORLD else []
 
 
 def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
@@ -138,9 +139,14 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
     `is_asked`: the report asks for the logs of missing ranks already.
     """
     say = translator.say
-    said = ((text, translator.sentence(text)) for text in scan.gaps)
-    gaps = [Gap(shown, say("gap.more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
-    gaps += _unread_rows(scan, translator)
+    more_time = (say("gap.more-time"), MORE_TIME)
+    gaps = [Gap(translator.sentence(text), *more_time if "budget" in text else ()) for text in scan.gaps]
+    unread: dict[str, list[str]] = defaultdict(list)  # by reason, what may be a log
+    for source in scan.sources.values():
+        if source.skipped is not None and may_be_log(source.skipped):
+            unread[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
+    for why, names in unread.items():
+        gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
     if (missing := missing_ranks(job)) and not is_asked:
@@ -150,24 +156,9 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
     return tuple(gaps)
 
 
-def _unread_rows(scan: Scan, translator: Translator) -> list[Gap]:
-    """Yield one row per reason for which what may be a log was not read."""
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for source in scan.sources.values():
-        if source.skipped is not None and may_be_log(source.skipped):
-            by_reason[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
-    rows = []
-    for why, names in by_reason.items():
-        text = translator.say("gap.unread", why=why, **_shown(names))
-        rows.append(Gap(text, translator.say("gap.more-time"), MORE_TIME) if NO_TIME in why else Gap(text))
-    return rows
-
-
 def _shown(names: list[str]) -> dict[str, object]:
     return {"files": ", ".join(names[:SHOWN_UNREAD]), "more": max(0, len(names) - SHOWN_UNREAD)}
 
-
-# --- collectives ---------------------------------------------------------------------------------------------------------
 
 SHOWN_GROUPS = 8  # of a thousand, those to look at first
 
@@ -203,25 +194,56 @@ def _usual_call(beside: GroupTable) -> tuple[str | None, int | None] | None:
 
 
 def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:
-    first = report.first
+    first, name = report.first, report.desc or report.group
     odd = dict.fromkeys(first.ranks, "behind" if first.kind in ("missing", "state", "p2p") else "differs") if first else {}
-    name = report.desc or report.group
     for progress in report.progress:
-        yield _row(name, progress, odd.get(progress.rank, ""))
+        waiting = progress.waiting
+        sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
+        yield CollectiveRow(
+            group=name,
+            rank=progress.rank,
+            stuck=waiting.seq if waiting else None,
+            enqueued=None if progress.enqueued < 0 else progress.enqueued,
+            completed=None if progress.completed < 0 else progress.completed,
+            op=waiting.call.op if waiting else None,
+            sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
+            verdict=odd.get(progress.rank, ""),
+        )
     for rank in report.without_dump:
         yield CollectiveRow(group=name, rank=rank, verdict="no-dump")
 
 
-def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
-    waiting = progress.waiting
-    sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
-    return CollectiveRow(
-        group=group,
-        rank=progress.rank,
-        stuck=waiting.seq if waiting else None,
-        enqueued=None if progress.enqueued < 0 else progress.enqueued,
-        completed=None if progress.completed < 0 else progress.completed,
-        op=waiting.call.op if waiting else None,
-        sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
-        verdict=verdict,
+def narrow(report: Report, since: str | None, until: str | None, rank: int | None) -> Report:
+    """Yield the report with its tables narrowed. Raises `UsageError` where a time cannot be read."""
+    first, last = _moment("--since", since), _moment("--until", until)
+    if first and last and first > last:
+        raise UsageError(f"--since {since} is after --until {until}: nothing could be shown")
+
+    def is_shown(ranks: tuple[int, ...], time: str | None, *, undated: bool) -> bool:
+        told = (time or "").removesuffix("Z")  # which would sort behind the fraction of the same second
+        is_within = (not first or told >= first) and (not last or told <= last) if told else undated
+        return is_within and (rank is None or not ranks or rank in ranks)
+
+    rows, is_all = report, not first and not last
+    report = replace(
+        report,
+        timeline=tuple(e for e in rows.timeline if is_shown(e.ranks, e.time, undated=is_all)),
+        symptoms=tuple(s for s in rows.symptoms if is_shown(s.ranks, s.first.time if s.first else None, undated=True)),
     )
+    if rank is None:
+        return report
+    return replace(
+        report,
+        ranks=tuple(r for r in rows.ranks if r.rank == rank),
+        last_lines=tuple(x for x in rows.last_lines if rank in x.ranks or not x.ranks),
+        collectives=tuple(c for c in rows.collectives if c.rank == rank),
+        stacks=tuple(s for s in rows.stacks if rank in s.ranks),
+    )
+
+
+def _moment(option: str, text: str | None) -> str:
+    stamp = read_stamp(str(text)) if text is not None else None
+    seconds = resolve(stamp, None, 0.0) if stamp else None
+    if text is not None and seconds is None:
+        raise UsageError(f"{option} {text}: not a time; write it as 2026-11-20T17:30:00")
+    return format_rfc3339(seconds).removesuffix("Z") if seconds is not None else ""

@@ -13,14 +13,13 @@ from base64 import b64decode
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ..catalogue.load import load_yaml
 from ..lines.lazy_pattern import lazy
-from ..lines.record import record
 
 
-@record
-class Found:
+class Found(NamedTuple):
     """An item to replace, in characters of the text."""
 
     start: int
@@ -32,33 +31,24 @@ _FILE = Path(__file__).with_name("secret_kinds.yaml")
 _GAP0 = r"[ \t\x00]{0,4}"
 _GAP = r"[ \t\x00]{1,4}"
 _BEGIN = r"(?:(?<![A-Za-z0-9_])|(?<=%[0-9A-Fa-f]{2}))"
-_SHORTHANDS = {"<gap0>": _GAP0, "<gap>": _GAP, "<begin>": _BEGIN}
 
 
-@record
 class _Kinds:
     """The file's rows, ready to be looked for."""
 
-    token: re.Pattern[str]
-    tokens: tuple[str, ...]
-    contexts: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
-    names: dict[str, frozenset[str]]
-    glued: tuple[str, ...]
+    def __init__(self) -> None:
+        rows = load_yaml(_FILE, _FILE.read_bytes())
+        names = self.names = {key: frozenset(words.split()) for key, words in rows["names"].items()}
+        self.telling = names["always"] | names["when-random"] | {"key", "pwd"}
+        self.passes = {f"{who}{between}pass" for who in names["pass-of"] for between in ("", " ")}
+        self.tokens: list[str] = list(rows["tokens"])
+        groups = "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(rows["tokens"].values()))
+        self.token = lazy(rf"{_BEGIN}(?:{groups})")
+        self.private = [(kind, lazy(pattern)) for kind, pattern in rows["private"]]
+        self.contexts = [(kind, near.split() or [""], _written_out(found)) for kind, near, found in rows["contexts"]]
 
 
-@cache
-def _kinds() -> _Kinds:
-    rows = load_yaml(_FILE, _FILE.read_bytes())
-    groups = "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(rows["tokens"].values()))
-    names = {key: frozenset(words.split()) for key, words in rows["names"].items()}
-    passes = {f"{who}{between}pass" for who in names["pass-of"] for between in ("", " ")}
-    return _Kinds(
-        lazy(rf"{_BEGIN}(?:{groups})"),
-        tuple(rows["tokens"]),
-        tuple((kind, tuple(near.split()) or ("",), lazy(_written_out(found))) for kind, near, found in rows["contexts"]),
-        {**names, "pass-of": frozenset(passes), "telling": names["always"] | names["when-random"] | {"key", "pwd"}},
-        tuple(rows["names"]["glued"].split()),
-    )
+_kinds = cache(_Kinds)
 
 
 _VALUE = lazy(r"\\{0,4}(?:\"([^\"\n\\]{1,4000})|'([^'\n\\]{1,4000})|([^\s\"',;&)}\]\\\x00]{1,4000}))")
@@ -81,33 +71,14 @@ _LEAST_KEY = 4  # characters
 _BROKEN = lazy(
     r"(?<![A-Za-z0-9_])(?P<first>[A-Za-z0-9]{2,20}[_.-][\w.+/=-]{0,300})[ \t]{0,4}\n[ \t]{0,8}(?P<second>[\w.+/=-]{1,300})"
 )
-_HOME = lazy(r"(?i)(?:/(?:home|users)/|[a-z]:\\{1,2}users\\{1,2})(?P<x>[\w.-]{1,64})")
-# Accounts that come with an image, and folders beside homes, say nothing about a person.
-_NOBODY = frozenset(
-    """
-    admin app azureuser centos circleci conda data debian default ec2-user jovyan mambauser nobody opc public ray root
-    runner shared slurm ubuntu user users vscode work worker workspace
-    """.split()  # noqa: SIM905
-)
-_EMAIL = lazy(
-    r"(?<![\w.%+@/:-])(?P<x>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}(?P<tld>[A-Za-z]{2,24}))(?![\w@-])"
-    r"(?!:[^\s]|[$#%]|\.[A-Za-z0-9])"
-)
-_INSIDE = frozenset(
-    {"cluster", "compute", "corp", "home", "internal", "intranet", "lan", "local", "localdomain", "py", "so", "svc"}
-)
-_IPV4 = lazy(r"(?<![\w.])(?P<x>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w+]|\.\d|-\w)")
-_IPV6 = lazy(r"(?<![\w:.])(?P<x>[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{2,40})(?![\w.]|:\w)")
 # "nvidia-cudnn-cu12==8.9.2.26", "cuDNN version 8.9.2.26", "v1.2.3.4"
 _VERSION_BEFORE = lazy(
     r"(?i)(?:[=<>~!@]=|version|ver|cudnn|cuda|nccl|driver|release|build|firmware|fw)[\"':=( \t]{0,4}$|[v_-]$"
 )
 
 
-def _written_out(pattern: str) -> str:
-    for short, long in _SHORTHANDS.items():
-        pattern = pattern.replace(short, long)
-    return pattern
+def _written_out(pattern: str) -> re.Pattern[str]:
+    return lazy(pattern.replace("<gap0>", _GAP0).replace("<gap>", _GAP).replace("<begin>", _BEGIN))
 
 
 def find_secrets(text: str) -> Iterator[Found]:
@@ -163,7 +134,7 @@ def secret_kind(name: str, value: str) -> str | None:
     words, names = _telling_words(name), _kinds().names
     if not words or _NO_VALUE.match(value):
         return None
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    before, last = ["", *words][-2:]
     if last in names["always"] or (last == "pwd" and not value.startswith(("/", "~"))):
         return "secret" if "secret" in last else "password" if last.startswith("pass") or last == "pwd" else "credential"
     if last == "key" and before in names["key-of"]:
@@ -180,28 +151,25 @@ def _telling_words(name: str) -> list[str]:
     if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
         words.pop()  # "access_key_id", one half of the pair
     names = _kinds().names
-    if not words or words[-1] in names["telling"]:
+    if not words or words[-1] in _kinds().telling:
         return words
-    if words[-1] in names["pass-of"] or " ".join(words[-2:]) in names["pass-of"]:
+    if words[-1] in _kinds().passes or " ".join(words[-2:]) in _kinds().passes:
         return ["password"]
-    glued = next((end for end in _kinds().glued if words[-1].endswith(end)), None)
-    return [glued] if glued else []
+    return [end for end in names["glued"] if words[-1].endswith(end)][:1]
 
 
 def find_private(text: str) -> Iterator[Found]:
     """Yield e-mail addresses, user names in home folders and public addresses."""
-    for match in _HOME.finditer(text):
-        if match["x"].lower() not in _NOBODY:
-            yield Found(*match.span("x"), "user")
-    for match in _EMAIL.finditer(text):
-        if match["tld"].lower() not in _INSIDE:
-            yield Found(*match.span("x"), "email")
-    for match in _IPV4.finditer(text):
-        if _is_public(match["x"]) and not _VERSION_BEFORE.search(text, max(0, match.start() - 16), match.start()):
-            yield Found(*match.span("x"), "ip")
-    for match in _IPV6.finditer(text):
-        if _is_public(match["x"]):
-            yield Found(*match.span("x"), "ip")
+    names = _kinds().names
+    for kind, pattern in _kinds().private:
+        for match in pattern.finditer(text):
+            if kind == "ip":
+                before = _VERSION_BEFORE.search(text, max(0, match.start() - 16), match.start())
+                is_one = _is_public(match["x"]) and not (before and "." in match["x"])
+            else:
+                is_one = match["k"].lower() not in names[f"no-{kind}"]
+            if is_one:
+                yield Found(*match.span("x"), kind)
 
 
 def _is_public(address: str) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ..advice.statement import Evidence
@@ -13,7 +15,7 @@ from ..job.job import Job
 from ..lines.record import record
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor, show_time
-from .losers import summed_up
+from .losers import rooted, summed_up
 from .parts import Attempt, Culprit, TimelineEntry
 from .translation import Translator
 
@@ -23,11 +25,8 @@ SHORT_S = 1.0  # a wait or a phase of less is not worth a remark
 SHOWN_TELLS = ("attempt", "finished", "activity", "killed")
 
 
-# --- times that are only bounds -----------------------------------------------------------------------------------
-
-
-def bounded_times(job: Job) -> Mapping[int, str]:
-    """Yield, by the identity of an event, whether its time is the earliest or the latest that it can be.
+def bounded_times(job: Job) -> Mapping[Event, str]:
+    """Yield the events whose time is the earliest or the latest that it can be, and which.
 
     A line that prints no time has that of a line near it. A watchdog says how long it had waited: without a clock of its
     own its report was printed long after the line above. What stands above the first clock of a file was printed before.
@@ -35,34 +34,18 @@ def bounded_times(job: Job) -> Mapping[int, str]:
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in job.events:
         by_source[event.source].append(event)
-    found: dict[int, str] = {}
+    found: dict[Event, str] = {}
     for events in by_source.values():
-        found |= _of_source(sorted(events, key=lambda e: e.line or 0))
+        behind = None  # the clock behind which a process waited
+        for event in sorted(events, key=lambda e: e.line or 0):
+            behind = None if event.has_own_time else behind
+            if event.has_own_time or event.timed_by_copy or event.time is None or event.near is None:
+                continue
+            if event.near_is_below:
+                found[event] = LATEST
+            elif event.rule.onset not in (None, "unknown") or behind == event.near:
+                found[event], behind = EARLIEST, event.near
     return found
-
-
-def _of_source(events: list[Event]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    behind = None  # the clock behind which a process waited
-    for event in events:
-        if event.has_own_time:
-            behind = None
-        if not _takes_its_time(event):
-            continue
-        if event.near_is_below:
-            found[id(event)] = LATEST
-        elif event.rule.onset not in (None, "unknown") or (behind is not None and behind == event.near):
-            found[id(event)], behind = EARLIEST, event.near
-    return found
-
-
-def _takes_its_time(event: Event) -> bool:
-    """Whether its time is that of another line."""
-    is_told = event.has_own_time or event.timed_by_copy
-    return event.time is not None and event.near is not None and not is_told
-
-
-# --- the timeline -------------------------------------------------------------------------------------------------
 
 
 @record
@@ -71,64 +54,57 @@ class _Context:
 
     job: Job
     translator: Translator
-    bounds: Mapping[int, str]
+    bounds: Mapping[Event, str]
     begin: float  # the first moment, seconds UTC
-    late: frozenset[int]  # events of the root that are printed after what it brought about, by identity
-    earlier: frozenset[int]  # events of attempts before the last one, by identity
+    late: set[Event]  # events of the root that are printed after what it brought about
+    earlier: set[Event]  # events of attempts before the last one
 
 
 def timeline_rows(
-    job: Job, verdict: Verdict, translator: Translator, bounds: Mapping[int, str]
+    job: Job, verdict: Verdict, translator: Translator, bounds: Mapping[Event, str]
 ) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in SHOWN_TELLS]
-    shown = _each_line_once(shown, verdict)
-    for event in _by_time(shown):
-        moment = event.time
-        minute = None if moment is None else int(moment // 60)
-        folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
-    begin = min((moment for e in shown if (moment := e.time) is not None), default=0.0)
-    earlier = frozenset(id(e) for e in job.earlier)
-    groups, late = _root_first(list(folded.values()), verdict, bounds, earlier)
-    moved = {id(groups[i][0]): LATEST for i in range(len(groups) - 1) if _is_out_of_order(*groups[i : i + 2])}
-    context = _Context(job, translator, {**moved, **bounds}, begin, late, earlier)
+    for event in _by_time(_each_line_once(shown, verdict)):
+        minute = None if event.time is None else int(event.time // 60)
+        folded[event.rule.id, minute, event.attempt, bounds.get(event)].append(event)
+    begin = min((e.time for e in shown if e.time is not None), default=0.0)
+    groups, late = _root_first(list(folded.values()), verdict, bounds, set(job.earlier))
+    # What is printed after what stands below it happened at that time at the latest.
+    moved = {g[0]: LATEST for g, below in pairwise(groups) if (g[0].time or 0) > (below[0].time or math.inf)}
+    context = _Context(job, translator, {**moved, **bounds}, begin, late, set(job.earlier))
     return tuple(_entry(events, context) for events in groups[:MAX_TIMELINE])
 
 
 def _root_first(
-    groups: list[list[Event]], verdict: Verdict, bounds: Mapping[int, str], earlier: frozenset[int]
-) -> tuple[list[list[Event]], frozenset[int]]:
+    groups: list[list[Event]], verdict: Verdict, bounds: Mapping[Event, str], earlier: set[Event]
+) -> tuple[list[list[Event]], set[Event]]:
     """Yield the entries with the root above what it brought about, and the root's events that stay below it.
 
     A root that has no time of its own, or one of the same seconds as a launcher's report, is moved up; another was
     printed late.
     """
     followed = {c.cause for c in verdict.candidates if c.explained_by} | summed_up(e for g in groups for e in g)
-    roots = {id(e) for c in verdict.roots for e in c.events}
+    roots = rooted(verdict)[0]
     if any(g[0].time is None for g in groups):  # then a summary's time, often the only one, does not make it the first
         groups = sorted(groups, key=lambda g: g[0].rule.teller == "box")
-    follows = (i for i, g in enumerate(groups) if g[0].cause in followed - {verdict.cause} and id(g[0]) not in earlier)
+    follows = (i for i, g in enumerate(groups) if g[0].cause in followed - {verdict.cause} and g[0] not in earlier)
     first = next(follows, len(groups))
-    if any(id(e) in roots for g in groups[:first] for e in g):
-        return groups, frozenset()
-    below = [g for g in groups[first:] if any(id(e) in roots for e in g)]
-    late = {id(e) for g in below for e in g if _is_firmly_after(g[0], groups[first][0], bounds)}
-    moved = [g for g in below if id(g[0]) not in late]
-    rest = [g for g in groups[first:] if not any(g is m for m in moved)]
-    return [*groups[:first], *moved, *rest], frozenset(late & roots)
+    above, rest = groups[:first], groups[first:]
+    if any(roots.intersection(g) for g in above):
+        return groups, set()
+    below = [g for g in rest if roots.intersection(g)]
+    late = [g for g in below if _is_firmly_after(g[0], rest[0][0], bounds)]
+    moved = [g for g in below if g not in late]
+    return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
 
 
-def _is_firmly_after(root: Event, effect: Event, bounds: Mapping[int, str]) -> bool:
+def _is_firmly_after(root: Event, effect: Event, bounds: Mapping[Event, str]) -> bool:
     """Whether both have times of their own that cannot be the same moment."""
-    if root.time is None or effect.time is None or id(root) in bounds or id(effect) in bounds:
+    if root.time is None or effect.time is None or root in bounds or effect in bounds:
         return False
     return root.time > effect.time + SAME_CLOCK_S
-
-
-def _is_out_of_order(group: Sequence[Event], below: Sequence[Event]) -> bool:
-    """Whether it is printed after what stands below it, and so happened at that time at the latest."""
-    return group[0].time is not None and below[0].time is not None and group[0].time > below[0].time
 
 
 def _entry(events: list[Event], context: _Context) -> TimelineEntry:
@@ -144,8 +120,8 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
         text=context.translator.title(first.rule),
         ref=f"{first.source}:{first.line}",
         after_s=None if first.time is None else round(first.time - context.begin, 3),
-        time_is=context.bounds.get(id(first), ""),
-        attempt=first.attempt if id(first) in context.earlier else None,
+        time_is=context.bounds.get(first, ""),
+        attempt=first.attempt if first in context.earlier else None,
         **_span(first, context),
     )
 
@@ -160,22 +136,20 @@ def _span(event: Event, context: _Context) -> dict[str, Any]:
     if event.rule.tells == "activity":
         ends = (e.time for e in job.telling("activity-end") if e.rank == event.rank and e.time is not None)
         return {"until": show_time(job, min((end for end in ends if end >= moment + SHORT_S), default=None))}
-    return {"is_late": id(event) in context.late}
+    return {"is_late": event in context.late}
 
 
 def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
     """Of what several rules say of one line: what the verdict rests on, else what comes first of each cause."""
-    roots = {id(e) for s in verdict.roots for e in s.events}
-    rooted = {(e.source, e.line) for s in verdict.roots for e in s.events}
+    roots, lines = rooted(verdict)
     told: set[tuple[str, int | None, str | None]] = set()
     kept = set()
-    for event in sorted(events, key=lambda e: id(e) not in roots):
+    for event in sorted(events, key=lambda e: e not in roots):
         place = (event.source, event.line, event.cause)
-        if place in told or (id(event) not in roots and (event.source, event.line) in rooted):
-            continue
-        told.add(place)
-        kept.add(id(event))
-    return [e for e in events if id(e) in kept]
+        if place not in told and (event in roots or (event.source, event.line) not in lines):
+            told.add(place)
+            kept.add(event)
+    return [e for e in events if e in kept]
 
 
 def _by_time(events: Sequence[Event]) -> list[Event]:
@@ -183,9 +157,6 @@ def _by_time(events: Sequence[Event]) -> list[Event]:
     dated = (e for e in events if e.time is not None)
     timed = iter(sorted(dated, key=lambda e: (e.time or 0.0, e.role != "cause")))  # launchers print whole seconds
     return [e if e.time is None else next(timed) for e in events]
-
-
-# --- attempts -----------------------------------------------------------------------------------------------------
 
 
 def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:
@@ -202,15 +173,11 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
 
 def _attempt(n: int, events: Sequence[Event], first: Event | None, job: Job, show: Exhibitor) -> Attempt:
     times = [e.time for e in events if e.time is not None]
-    return Attempt(
-        n,
-        show_time(job, min(times)) if times else None,
-        show_time(job, max(times)) if times else None,
-        "failed" if first else "unfinished",
-        first.cause if first else None,
-        (Culprit(first.rank, first.host),) if first and first.rank is not None else (),
-        (show.evidence(Exhibit.of_event(first)),) if first else (),
-    )
+    start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
+    if first is None:
+        return Attempt(n, start, end, "unfinished")
+    culprits = (Culprit(first.rank, first.host),) if first.rank is not None else ()
+    return Attempt(n, start, end, "failed", first.cause, culprits, (show.evidence(Exhibit.of_event(first)),))
 
 
 def _why_it_failed(events: Sequence[Event], proof: set[tuple[str, int | None]]) -> Event | None:

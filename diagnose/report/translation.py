@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..catalogue.load import load_rules, load_yaml
-from ..catalogue.rule import Cause, Rule, When, strict
+from ..catalogue.rule import Cause, Remedy, Rule, When, strict
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 
@@ -74,8 +74,7 @@ class Translator:
 
     def title(self, rule: Rule) -> str:
         """Yield what a rule's message says; the title of its cause where only that is translated."""
-        known = self._of(rule.cause) if rule.cause else None
-        if known is not None:
+        if known := self._of(rule.cause):
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
         return self._of_no_cause(rule) if self.is_chinese else rule.title
 
@@ -93,7 +92,7 @@ class Translator:
         Raises `ValueError` when a sentence cannot be filled.
         """
         values = {**dict.fromkeys(rule.fields), **self.fields(dict(fields))}
-        known = self._of(rule.cause) if rule.cause else None
+        known = self._of(rule.cause)
         name = rule.id.rpartition("/")[2]
         if known is not None and name in known.says:
             return sentence(known.says[name], values)
@@ -108,9 +107,9 @@ class Translator:
 
     def word(self, text: str) -> str:
         """Yield what one of our tables says; as it is where we have no other word for it."""
-        if self._folders and self._words is None:
+        if self._words is None:
             self._words = _read_words(self._folders)
-        return self._words.get(text, text) if self._words else text
+        return self._words.get(text, text)
 
     @property
     def sentences(self) -> Mapping[str, Mapping[str, str]]:
@@ -129,14 +128,12 @@ class Translator:
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
-        if not self._folders:
-            return fields
         return {k: self.word(v) if k in _TABLE_FIELDS and isinstance(v, str) else v for k, v in fields.items()}
 
-    def _of(self, cause: str) -> Translation | None:
-        if self._folders and cause not in self._read:
+    def _of(self, cause: str | None) -> Translation | None:
+        if cause and cause not in self._read:
             self._read[cause] = _find(cause, self._folders)
-        return self._read.get(cause)
+        return self._read[cause] if cause else None
 
 
 def titled(title: str, rule: Rule) -> str:
@@ -146,8 +143,6 @@ def titled(title: str, rule: Rule) -> str:
 
 
 ENGLISH = Translator()
-
-# --- reading -----------------------------------------------------------------------------------------------------
 
 
 def _find(cause: str, folders: Sequence[Path]) -> Translation | None:
@@ -183,8 +178,6 @@ def _read_words(folders: Sequence[Path]) -> dict[str, str]:
     return words
 
 
-# --- checking ----------------------------------------------------------------------------------------------------
-
 _PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
 
 
@@ -193,10 +186,10 @@ def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequenc
     from ..catalogue.load import check
 
     name = cause.id.replace(".", "/", 1)
-    home = next((f for f in reversed(folders) if (f / name / "cause.yaml").is_file()), None)
-    if home is None:
+    folder = next((f for f in reversed(folders) if (f / name / "cause.yaml").is_file()), None)
+    if folder is None:
         return
-    path, is_shipped = home / name / FILE, home == folders[0]  # users translate theirs if they like
+    path, is_shipped = folder / name / FILE, folder == folders[0]  # users translate theirs if they like
     if not path.is_file():
         yield from [f"has no {FILE}"] if is_shipped else []
         return
@@ -205,40 +198,39 @@ def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequenc
     except RuleError as error:
         yield str(error)
         return
-    shown = [r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN]
-    untitled = [n for n in shown if n not in mine.messages and (home / name / f"{n}.yaml").is_file()] if is_shipped else []
-    faults = [*_differences(cause, mine), *_of_rules(cause, mine, rules)]
-    yield from (f"{FILE}: {fault}" for fault in (*faults, *(f"messages: {n} has no title" for n in untitled)))
+    yield from (f"{FILE}: {fault}" for fault in (*_differences(cause, mine), *_of_rules(cause, mine, rules)))
+    for rule in rules.values() if is_shipped else ():
+        last = rule.id.rpartition("/")[2]
+        is_own = rule.cause == cause.id and rule.role in SHOWN and (folder / name / f"{last}.yaml").is_file()
+        yield from [f"{FILE}: messages: {last} has no title"] if is_own and last not in mine.messages else []
 
 
 def _of_rules(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
     """Titles and sentences of no rule, and sentences that name what their rule does not read."""
-    for where, names in (("messages", mine.messages), ("says", mine.says)):
-        yield from (f"{where}: {n} is no rule of this cause" for n in names if f"{cause.id}/{n}" not in rules)
+    for where, texts in (("messages", mine.messages), ("says", mine.says)):
+        yield from (f"{where}: {name} is no rule of this cause" for name in texts if f"{cause.id}/{name}" not in rules)
     for name, said in mine.says.items():
         rule = rules.get(f"{cause.id}/{name}")
-        unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
-        if unknown:
+        if unknown := sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []:
             yield f"says: {name} names {', '.join(unknown)}, which the rule does not"
 
 
 def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
-    wanted, there = [r.when for r in cause.remedy], [s.when for s in mine.remedy]
-    if there != wanted:
-        yield f"remedy has the steps {', '.join(there)}; cause.yaml has {', '.join(wanted)}"
-        return
-    wanted_items, items = len(cause.collect_next_time), len(mine.collect_next_time)
-    if items != wanted_items:
-        yield f"collect_next_time has {items} items; cause.yaml has {wanted_items}"
-        return
-    pairs = [("title", cause.title, mine.title), ("means", cause.means, mine.means)]
-    pairs += [(f"remedy {i}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True), 1)]
-    pairs += [("collect_next_time", a, b) for a, b in zip(cause.collect_next_time, mine.collect_next_time, strict=True)]
-    for where, english, other in pairs:
-        if not other.strip():
+    wanted, there = _texts(cause), _texts(mine)
+    yield from (f"{where} is missing" for where in wanted if where not in there)
+    yield from (f"{where} is not in cause.yaml" for where in there if where not in wanted)
+    for where in (where for where in wanted if where in there):
+        if not there[where].strip():
             yield f"{where} is empty"
-        if placeholders(english) != placeholders(other):
-            yield f"{where} has other placeholders than cause.yaml: {', '.join(placeholders(english)) or 'none'}"
+        if placeholders(wanted[where]) != placeholders(there[where]):
+            yield f"{where} has other placeholders than cause.yaml: {', '.join(placeholders(wanted[where])) or 'none'}"
+
+
+def _texts(page: Cause | Translation) -> dict[str, str]:
+    remedy: Sequence[Remedy | Step] = page.remedy
+    steps = {f"step {i} of remedy ({step.when})": step.text for i, step in enumerate(remedy, 1)}
+    items = {f"item {i} of collect_next_time": text for i, text in enumerate(page.collect_next_time, 1)}
+    return {"title": page.title, "means": page.means, **steps, **items}
 
 
 def placeholders(text: str) -> list[str]:

@@ -25,8 +25,8 @@ def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> N
     beside = f".{path.name[:100]}.{os.urandom(5).hex()}"
     try:
         with open(os.open(beside, _NEW, 0o600 if private else 0o666, dir_fd=folder), "wb") as file:
-            if private:
-                _refuse_strangers(path.parent, os.fstat(folder).st_uid, os.fstat(file.fileno()).st_uid)
+            if private and os.fstat(folder).st_uid not in (os.fstat(file.fileno()).st_uid, _ROOT):
+                raise PermissionError(0, "belongs to another user", str(path.parent))
             file.write(data)
         os.replace(beside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
@@ -49,12 +49,9 @@ def make_private_folder(path: Path) -> None:
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _FOLLOW_NO_LINK)
     probe = f".{os.urandom(5).hex()}"
     try:
-        made = os.open(probe, _NEW, 0o600, dir_fd=folder)
-        try:
-            mine = os.fstat(made).st_uid  # not our own number where a file server maps root to nobody
-        finally:
-            os.close(made)
+        with open(os.open(probe, _NEW, 0o600, dir_fd=folder)) as made:
             os.unlink(probe, dir_fd=folder)
+            mine = os.fstat(made.fileno()).st_uid  # not our own number where a file server maps root to nobody
         if os.fstat(folder).st_uid != mine:
             raise PermissionError(0, "belongs to another user", str(path))
         with suppress(OSError):  # one mounted without modes
@@ -80,8 +77,3 @@ def is_own(path: Path, folder: Path) -> bool:
         return stat.S_ISREG(status.st_mode) and status.st_uid == folder.stat().st_uid
     except OSError:
         return False
-
-
-def _refuse_strangers(path: Path, owner: int, mine: int) -> None:
-    if owner not in (mine, _ROOT):
-        raise PermissionError(0, "belongs to another user", str(path))

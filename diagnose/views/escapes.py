@@ -6,6 +6,7 @@ Log text must not open a link, a mention, markup or HTML, and must not close the
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..lines.lazy_pattern import lazy
 from ..report.printable import printable
@@ -41,14 +42,19 @@ _ACTIVE = lazy(
 _LINE_START = lazy(r"(#{1,6}(?:\s|$)|[-+=](?:[-+=\s]|$)|>|\[)|(\d{1,9})[.)](?:\s|$)")
 
 
-def text(value: str) -> str:
-    """Yield one line of prose with nothing in it that Markdown would act on."""
+def _apart(value: str, automatic: re.Pattern[str], code: Callable[[str], str], prose: Callable[[str], str]) -> str:
+    """Yield the text with all that a form would turn into something by itself as code."""
     pieces: list[str] = []
     done = 0
-    for match in _AUTOMATIC.finditer(value):
-        pieces += [_escape(value[done : match.start()]), code(match["quoted"] or match[0])]
+    for match in automatic.finditer(value):
+        pieces += [prose(value[done : match.start()]), code(match[match.lastindex or 0])]
         done = match.end()
-    joined = "".join([*pieces, _escape(value[done:])])
+    return "".join([*pieces, prose(value[done:])])
+
+
+def md(value: str) -> str:
+    """Yield one line of prose with nothing in it that Markdown would act on."""
+    joined = _apart(value, _AUTOMATIC, code, _escape)
     start = _LINE_START.match(joined)
     if not start:
         return joined
@@ -64,12 +70,12 @@ def code(value: str) -> str:
     value = value.replace("\n", " ")
     if not value:
         return ""
-    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(value)), default=0))
+    ticks = "`" * (1 + max(map(len, _TICKS.findall(value)), default=0))
     pad = " " if value[0] in "` " or value[-1] in "` " else ""
     return f"{ticks}{pad}{value}{pad}{ticks}"
 
 
-def link(url: str) -> str:
+def md_link(url: str) -> str:
     """Yield an autolink, or a code span for what is no plain web address."""
     return f"<{url}>" if re.fullmatch(r"https?://[^\s<>`\\]{1,2000}", url) else code(url)
 
@@ -81,20 +87,13 @@ def code_cell(value: str) -> str:
 
 def fence(value: str, info: str = "") -> str:
     """Yield a fenced block, its fence longer than any run of backticks inside."""
-    longest = max((len(run) for run in _TICKS.findall(value)), default=0)
-    ticks = "`" * max(3, longest + 1)
+    ticks = "`" * max(3, 1 + max(map(len, _TICKS.findall(value)), default=0))
     return f"{ticks}{info}\n{value}\n{ticks}"
 
 
 def slack(value: str) -> str:
     """Yield Slack's mrkdwn for one line of prose: `<!channel>`, links and emoji stay text, and nothing turns bold."""
-    value = value.replace("\n", " ")
-    pieces: list[str] = []
-    done = 0
-    for match in _SLACK_AUTOMATIC.finditer(value):
-        pieces += [_slack_prose(value[done : match.start()]), slack_code(match[0])]
-        done = match.end()
-    return "".join([*pieces, _slack_prose(value[done:])])
+    return _apart(value.replace("\n", " "), _SLACK_AUTOMATIC, slack_code, _slack_prose)
 
 
 def _slack_prose(value: str) -> str:
@@ -129,9 +128,6 @@ def github(value: str) -> str:
 def github_property(value: str) -> str:
     """Yield a property of a workflow command."""
     return github(value).replace(":", "%3A").replace(",", "%2C")
-
-
-# --- JUnit ---------------------------------------------------------------------------------------------------------------
 
 
 def xml(text: str) -> str:

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..advice.statement import CodePlace, Evidence, Span
-from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 from ..report.phrases import Say, clip_ranges, place, short_host
 from ..report.printable import one_line, printable, printable_spans
-from .view import EvidenceView, Limits, LineView
+from .folding import Limits
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
 ELLIPSIS = " … "
-NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
-ALIKE_CHARS = 160
+Marks = tuple[tuple[int, int], ...]  # starts and ends of captured parts
+
+
+@record
+class LineView:
+    """One line of a log; `is_hit` where it is the evidence itself."""
+
+    number: int | None
+    text: str
+    is_hit: bool
+    marks: Marks = ()
+
+
+@record
+class EvidenceView:
+    """One proof: where it is, who printed it and when, and its lines; lines are left out after index `gap_after`."""
+
+    where: str
+    who: str
+    time: str
+    rule: str
+    lines: tuple[LineView, ...]
+    left_out: int
+    gap_after: int  # -1: none are left out
+    also_in: str
+    own_code: tuple[str, ...]  # `shards.py:113, parse_record`, and its source line where none of `lines` shows it
 
 
 def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     """Yield the view of one proof."""
     hit = _hit_lines(e, limits)
-    left_out = len(hit) - limits.evidence_lines
+    left_out = len(hit) - limits["evidence_lines"]
     gap_after = -1
     if left_out > 0:  # a traceback ends with what was raised: the end says more than the middle
-        tail = limits.evidence_lines * 2 // 3
-        gap_after = limits.evidence_lines - tail - 1
-        hit = hit[: limits.evidence_lines - tail] + hit[-tail:]
+        tail = limits["evidence_lines"] * 2 // 3
+        gap_after = limits["evidence_lines"] - tail - 1
+        hit = hit[: limits["evidence_lines"] - tail] + hit[-tail:]
     before = [_around(t, None if e.line is None else e.line - len(e.before) + i, limits) for i, t in enumerate(e.before)]
     last = e.end_line if e.end_line is not None else e.line
     after = [_around(t, None if last is None else last + 1 + i, limits) for i, t in enumerate(e.after)]
-    before = before[-limits.context :] if limits.context else []
-    after = after[: max(limits.context - 1, 0)]  # what was printed before it says more
+    before = before[-limits["context"] :]
+    after = after[: limits["context"] - 1]  # what was printed before it says more
     parts = [say("rank", n=e.rank)] if e.rank is not None else []
     parts += [say("host", name=short_host(e.host))] if e.host else []
     others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
@@ -47,23 +71,20 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     )
 
 
-def seen_at(e: Evidence, say: Say) -> str:
-    """Yield where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
-    host = e.host or e.fields.get("ip") or e.fields.get("node")
-    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
-    names = [say("host", name=short_host(str(host)))] if host else []
-    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
-
-
-def news(text: str) -> str:
-    """What a message says, without the numbers by which ranks that say the same differ."""
-    return NUMBERS.sub("#", text)[:ALIKE_CHARS]
-
-
 def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
     shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
     is_told = not c.code or any(c.code in line.text for line in lines)
     return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
+
+
+def pieces(line: LineView) -> Iterator[tuple[str, bool]]:
+    """Yield the text of a line in pieces, each with whether it was captured."""
+    done = 0
+    for start, end in (*line.marks, (len(line.text), len(line.text))):
+        yield from (
+            (text, is_mark) for text, is_mark in ((line.text[done:start], False), (line.text[start:end], True)) if text
+        )
+        done = end
 
 
 def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
@@ -91,7 +112,7 @@ def hit_alone(e: EvidenceView) -> EvidenceView:
 
 def _around(text: str, number: int | None, limits: Limits) -> LineView:
     text = printable(text).replace("\n", " ").rstrip()
-    return LineView(number, _cut_line(text, (), limits.line)[0], False)
+    return LineView(number, _cut_line(text, (), limits["line"])[0], False)
 
 
 def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:
@@ -101,7 +122,7 @@ def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:
     for i, line in enumerate(text.split("\n")):
         marks = _marks(spans, start, len(line))
         start += len(line) + 1
-        shown, marks = _cut_line(line, marks, limits.line)
+        shown, marks = _cut_line(line, marks, limits["line"])
         numbered = e.line is not None and (i == 0 or (e.end_line is not None and e.line + i <= e.end_line))
         views.append(LineView((e.line or 0) + i if numbered else None, shown, True, marks))
     while len(views) > 1 and not views[-1].text.strip():
@@ -109,12 +130,12 @@ def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:
     return views
 
 
-def _marks(spans: tuple[Span, ...], start: int, length: int) -> tuple[tuple[int, int], ...]:
+def _marks(spans: tuple[Span, ...], start: int, length: int) -> Marks:
     inside = ((max(s.start - start, 0), min(s.end - start, length)) for s in spans)
     return tuple((a, b) for a, b in inside if a < b)
 
 
-def _cut_line(line: str, marks: tuple[tuple[int, int], ...], most: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _cut_line(line: str, marks: Marks, most: int) -> tuple[str, Marks]:
     """A long line keeps its beginning, and the first capture where that lies beyond it."""
     if len(line) <= most:
         return line.rstrip(), marks

@@ -1,33 +1,76 @@
-"""Thousands of rows in, a few folded lines out: ranks that tell the same are one line, and each message is shown once."""
+"""Thousands of rows in, a few folded lines out: ranks that tell the same are one line; `limits.yaml` says how many.
+
+A row is a mapping of short printable phrases: templates alone read it, and docs/templates.md says what each list has.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from ..advice.statement import Evidence, Fact
-from ..catalogue.sentences import duration
+from ..catalogue.load import load_yaml
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 from ..report import parts
-from ..report.phrases import Say, clock, common_folder, known, one_day, place, short_host, who
-from ..report.printable import clip, one_line, sentence
+from ..report.phrases import FROM_OUTSIDE, Say, clock, known, one_day, short_host, who
+from ..report.printable import clip, one_line
 from ..report.report import Report
-from .evidence import news
-from .view import CollectiveLine, Limits, MessageView, RankLine, StackLine
 
-# --- tables --------------------------------------------------------------------------------------------------------------
-
+Row = dict[str, Any]
+Limits = Mapping[str, int]
+LIMITS = Path(__file__).with_name("limits.yaml")
+ALL = 1_000_000
 HOSTS_SHOWN = 3
-LEAST_DELAY_S = 1.0
+AT_FAULT = ("config", "software", "platform", "storage")  # layers and owners of causes for which no rank is at fault
+ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
+UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
+NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
+ALIKE_CHARS = 160
 Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
-_COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
-_RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
 
-def fold_ranks(rows: Sequence[parts.RankRow], blamed: Collection[int], say: Say) -> list[RankLine]:
+@lru_cache(maxsize=1)
+def _limits() -> dict[str, dict[str, int]]:
+    return load_yaml(LIMITS, LIMITS.read_bytes())
+
+
+def limits_of(form: str, *, full: bool = False) -> Limits:
+    """Yield how many rows of each section a form shows; `full` folds nothing."""
+    normal = _limits()["normal"]
+    return dict.fromkeys(normal, ALL) if full else {**normal, **_limits().get(form, {})}
+
+
+@record
+class Cut:
+    """The rows that are shown, and how many more there are; without any it is false."""
+
+    shown: tuple[Any, ...] = ()
+    more: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.shown)
+
+
+def cut(rows: Iterable[Any], most: int, convert: Callable[[Any], Any]) -> Cut:
+    """Yield the first rows, converted, and how many more there are."""
+    rows = list(rows)
+    return Cut(tuple(map(convert, rows[:most])), max(0, len(rows) - most))
+
+
+def news(text: str) -> str:
+    """Yield what a message says, without the numbers by which ranks that say the same differ."""
+    return NUMBERS.sub("#", text)[:ALIKE_CHARS]
+
+
+def fold_ranks(rows: Sequence[parts.RankRow], blamed: Collection[int], say: Say) -> list[Row]:
     """Yield the culprits first, then groups of ranks, the smaller (the odd ones) first."""
     groups: dict[tuple[bool, str, int | None], list[parts.RankRow]] = defaultdict(list)
     for row in rows:
@@ -38,16 +81,10 @@ def fold_ranks(rows: Sequence[parts.RankRow], blamed: Collection[int], say: Say)
         last = max((m.last_time for m in members if m.last_time), default=None)
         hosts = sorted({m.host for m in members if m.host})
         names = ", ".join(map(short_host, hosts[:HOSTS_SHOWN]))
-        lines.append(
-            RankLine(
-                who(say, [m.rank for m in members]),
-                f"{names}, … ({len(hosts)})" if len(hosts) > HOSTS_SHOWN else names,
-                one_line(known(say, "state", state)),
-                "" if step is None else str(step),
-                clock(last, with_date=with_date),
-                not innocent,
-            )
-        )
+        shown = {"who": who(say, [m.rank for m in members]), "state": one_line(known(say, "state", state))}
+        shown |= {"last_step": "" if step is None else str(step), "last_seen": clock(last, with_date=with_date)}
+        shown["hosts"] = f"{names}, … ({len(hosts)})" if len(hosts) > HOSTS_SHOWN else names
+        lines.append({**shown, "is_culprit": not innocent})
     return lines
 
 
@@ -76,31 +113,28 @@ def _same_news(a: parts.TimelineEntry, b: parts.TimelineEntry) -> bool:
     return bool(a.ranks and b.ranks) and alike
 
 
-def fold_collectives(rows: Sequence[parts.CollectiveRow], say: Say) -> list[CollectiveLine]:
+def fold_collectives(rows: Sequence[parts.CollectiveRow], say: Say) -> list[Row]:
     """Yield one line per group and position; within a group the odd ones come first."""
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for r in rows:
         sizes = " → ".join(f"{n:,}" for n in r.sizes[:4])
-        numbers = [("" if n is None else str(n)) for n in (r.stuck, r.enqueued, r.completed)]
+        numbers = ["" if n is None else str(n) for n in (r.stuck, r.enqueued, r.completed)]
         verdict = one_line(known(say, "state", r.verdict)) if r.verdict else ""
         key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, verdict)
         groups[key] += [] if r.rank is None else [r.rank]
     lines = []
     for key, ranks in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[0])):
-        group, op, sizes, stuck, enqueued, completed, verdict = key
-        lines.append(CollectiveLine(group, who(say, ranks), op, sizes, stuck, enqueued, completed, verdict))
+        group, op, sizes, *numbers, verdict = key
+        at = dict(zip(("stuck", "enqueued", "completed"), numbers, strict=True))
+        lines.append({"group": group, "who": who(say, ranks), "operation": op, **at, "sizes": sizes, "verdict": verdict})
     return lines
 
 
-def fold_stacks(stacks: Sequence[parts.StackGroup], say: Say, frames: int) -> list[StackLine]:
-    """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
-    return [StackLine(who(say, s.ranks) or say("stack-of-nobody"), s.count, _frames(s.frames, frames)) for s in stacks]
-
-
-def _frames(frames: Sequence[str], most: int) -> tuple[str, ...]:
-    shown = tuple(clip(one_line(f), 200) for f in frames)
-    outer = most // 3
-    return shown if len(shown) <= most else (*shown[:outer], "…", *shown[-(most - outer - 1) :])
+def fold_stack(s: parts.StackGroup, say: Say, most: int) -> Row:
+    """Yield a group with at most so many frames: the outermost and, more of them, the innermost."""
+    frames, outer = [clip(one_line(f), 200) for f in s.frames], most // 3
+    shown = frames if len(frames) <= most else [*frames[:outer], "…", *frames[-(most - outer - 1) :]]
+    return {"who": who(say, s.ranks) or say("stack-of-nobody"), "count": s.count, "frames": shown}
 
 
 def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
@@ -114,104 +148,58 @@ def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
     return sorted(facts.items(), key=key)
 
 
-def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
-    """Yield the columns in which any row has something, in order."""
-    columns = _RANK_COLUMNS if rows and isinstance(rows[0], RankLine) else _COLUMNS
-    return [c for c in columns if any(getattr(row, c) for row in rows)]
+def filled(rows: Sequence[Row]) -> list[str]:
+    """Yield the columns in which any row has something to show."""
+    texts = [column for column, value in rows[0].items() if isinstance(value, str)] if rows else []
+    return [column for column in texts if any(row[column] for row in rows)]
 
 
-# --- messages ------------------------------------------------------------------------------------------------------------
-
-
-class Messages:
-    """The conversions of messages; remembers which texts were shown."""
-
-    def __init__(self, report: Report, say: Say, limits: Limits) -> None:
-        self._report, self._say, self._limits = report, say, limits
-        self._folder = common_folder([i.file for i in report.inputs])
-        self._shown: set[str] = set()
-        found = report.diagnosis
-        self._root = found.cause if found else None
-        self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
-        if found and found.title:
-            self._title_of[found.cause] = one_line(found.title)
-
-    def is_new(self, text: str) -> bool:
-        """Whether this message was not shown yet; from now on it was."""
-        key = news(one_line(text))
-        is_new = key not in self._shown
-        self._shown.add(key)
-        return is_new
-
-    def once(self, m: MessageView) -> MessageView:
-        """The message without its line where that was shown before."""
-        is_new = self._limits.is_full or not m.line or self.is_new(m.line)
-        return m if is_new else replace(m, line="")
-
-    def consequences(self) -> list[MessageView]:
-        """The symptoms of each cause, with the link that leads to it."""
-        links = {link.to: link for link in reversed(self._report.chain)}
-        by_cause: dict[str | None, list[parts.Symptom]] = {}
-        for s in self._report.symptoms:
-            by_cause.setdefault(s.cause, []).append(s)
-        return [self._symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-
-    def _symptoms(self, group: Sequence[parts.Symptom], link: parts.Link | None) -> MessageView:
-        """What one cause made many messages say, as one: launchers report the same death three times."""
+def fold_symptoms(symptoms: Sequence[parts.Symptom]) -> list[parts.Symptom]:
+    """Yield what one cause made many messages say as one: launchers report the same death three times."""
+    by_cause: dict[str | None, list[parts.Symptom]] = defaultdict(list)
+    for s in symptoms:
+        by_cause[s.cause].append(s)
+    folded = []
+    for group in by_cause.values():
         first = min(group, key=lambda s: (s.first.file, s.first.line or 0) if s.first else ("", 0))
-        ranks = tuple(sorted({rank for s in group for rank in s.ranks}))
-        count, at_least = sum(s.count for s in group), any(s.at_least for s in group)
-        return self._symptom(replace(first, ranks=ranks, count=count, at_least=at_least), link)
+        ranks, count = tuple(sorted({rank for s in group for rank in s.ranks})), sum(s.count for s in group)
+        folded.append(replace(first, ranks=ranks, count=count, at_least=any(s.at_least for s in group)))
+    return folded
 
-    def symptom(self, s: parts.Symptom) -> MessageView:
-        return self._symptom(s, None)
 
-    def _symptom(self, s: parts.Symptom, link: parts.Link | None) -> MessageView:
-        notes = []
-        if s.count > max(1, len(s.ranks)) or s.at_least:
-            notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
-        if link and link.delay_s is not None and link.delay_s >= LEAST_DELAY_S:
-            notes.append(self._say("after", delay=duration(link.delay_s)))
-        parent = link.from_ if link else s.explained_by
-        why = one_line(link.why) if link and link.why != s.title else ""
-        if parent and parent != self._root:  # what follows from the root itself is under a heading that says so
-            why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
-        title, text = s.title or s.cause or s.rule or "", s.first.text if s.first else ""
-        ranks = who(self._say, s.ranks, s.first.host if s.first else None)
-        return self._message(s.cause, title, ranks, self._say("comma").join(notes), why, text, s.first)
+def beaten(report: Report) -> list[parts.Alternative]:
+    """Yield what could have been the root, without what is shown as a consequence."""
+    told = {link.to for link in report.chain}
+    shown = {(s.first.file, s.first.line) for s in report.symptoms if s.first is not None}
+    left = (a for a in report.alternatives if a.cause not in told)
+    return [a for a in left if not a.evidence or (a.evidence[0].file, a.evidence[0].line) not in shown]
 
-    def _message(  # noqa: PLR0913, PLR0917  (one per column)
-        self, cause: str | None, title: str, ranks: str, note: str, why: str, text: str, first: Evidence | None
-    ) -> MessageView:
-        limits = self._limits
-        title, why = sentence(clip(one_line(title), limits.prose)), clip(one_line(why), limits.prose).rstrip(".")
-        return MessageView(
-            one_line(cause or ""), title, ranks, note, why, clip(one_line(text), limits.line), self.where(first)
-        )
 
-    def alternatives(self) -> list[parts.Alternative]:
-        """What could have been the root, without what is shown as a consequence."""
-        told = {link.to for link in self._report.chain}
-        shown = {(s.first.file, s.first.line) for s in self._report.symptoms if s.first is not None}
-        left = (a for a in self._report.alternatives if a.cause not in told)
-        return [a for a in left if not a.evidence or (a.evidence[0].file, a.evidence[0].line) not in shown]
+def nobody(report: Report, say: Say) -> str:
+    """Yield why no culprit is named: all ranks fail alike, it is no rank's fault, or what the logs don't show."""
+    found = report.diagnosis
+    if found is None or found.culprits:
+        return ""
+    if found.cause in FROM_OUTSIDE:
+        return say("nobody-outside")
+    ranks, world = report.ranks, report.facts.get("world_size")
+    whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
+    if whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks):
+        return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
+    layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
+    fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
+    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    if fault in AT_FAULT:
+        return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
+    failed = [r.rank for r in ranks if r.state == "failed"]
+    if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
+        return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
+    return say("nobody-seen", where=seen) if seen else say("nobody")
 
-    def alternative(self, a: parts.Alternative) -> MessageView:
-        ranks = [c.rank for c in a.culprits if c.rank is not None]
-        first = next(iter(a.evidence), None)
-        names = who(self._say, ranks, next((c.host for c in a.culprits if c.host), None))
-        return self.once(
-            self._message(a.cause, a.title or a.cause, names, "", a.why_not, first.text if first else "", first)
-        )
 
-    def attempt(self, a: parts.Attempt) -> MessageView:
-        first = next(iter(a.evidence), None)
-        span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
-        note = self._say("comma").join(x for x in (known(self._say, "", one_line(a.outcome)), span) if x)
-        names = who(self._say, [c.rank for c in a.culprits if c.rank is not None])
-        title, text = self._say("attempt", n=a.n), first.text if first else ""
-        return self.once(self._message(a.cause, title, names, note, "", text, first))
-
-    def where(self, e: Evidence | None) -> str:
-        """Where it is, without the folder that all inputs share: proofs show that once in full."""
-        return place(e.file, e.line).removeprefix(self._folder) if e and e.file else ""
+def _seen(e: Evidence, say: Say) -> str:
+    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
+    host = e.host or e.fields.get("ip") or e.fields.get("node")
+    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
+    names = [say("host", name=short_host(str(host)))] if host else []
+    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])

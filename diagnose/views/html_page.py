@@ -9,25 +9,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any
 
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import RankRow, TimelineEntry
+from ..report.parts import Diagnosis, RankRow, TimelineEntry
 from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
-from .folding import fold_timeline
+from .evidence import pieces
+from .folding import fold_timeline, limits_of
 from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
-from .view import FULL, Limits, LineView
 
-HTML_LIMITS = Limits(
-    evidence=12, context=6, evidence_lines=60, line=2000, prose=2000, culprits=40, remedy=20, references=10,
-    consequences=60, alternatives=20, survived=20, timeline=400, ranks=100, last_lines=60, collectives=200, stacks=40,
-    frames=80, attempts=20, facts=200, gaps=30, inputs=200, command_lines=40,
-)  # fmt: skip
 # The page's script needs these words; the rest of the frame is in the template.
 SCRIPT_WORDS = (
     "folded", "copied", "copy", "copy-markdown", "picture-none", "rank", "ranks", "last-step", "host", "legend-running",
@@ -47,13 +43,13 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
     markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
     return fill(
         "report.html.j2",
-        view=build_view(report, FULL if full else HTML_LIMITS, redacted),
+        view=build_view(report, limits_of("html", full=full), redacted),
         say=say,
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=Markup(_embedded({**lanes(report), "words": texts, "markdown": markdown})),
-        pieces=_pieces,
+        pieces=pieces,
     )
 
 
@@ -62,18 +58,6 @@ def _embedded(data: dict[str, Any]) -> str:
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
-
-def _pieces(line: LineView) -> list[tuple[str, bool]]:
-    """Yield the text in pieces, each with whether it was captured."""
-    pieces: list[tuple[str, bool]] = []
-    done = 0
-    for start, end in line.marks:
-        pieces += [(line.text[done:start], False), (line.text[start:end], True)]
-        done = end
-    return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]
-
-
-# --- lanes: the data of the picture, small enough for thousands of ranks -------------------------------------------------
 
 TEXT_WIDTH = 200
 MOST_EVENTS = 5_000
@@ -87,16 +71,15 @@ def lanes(report: Report) -> dict[str, Any]:
     blamed = {c.rank for c in culprits if c.rank is not None}
     blamed_hosts = {c.host for c in culprits if c.rank is None and c.host}
     hosts: dict[str, int] = {}
-    known = {r.rank for r in report.ranks}
     told = {n for e in report.timeline for n in e.ranks} | blamed  # a culprit is drawn, though it left no line
-    rows = []
-    for r in sorted((*report.ranks, *map(RankRow, told - known)), key=lambda r: r.rank):
+    rows, unheard = [], map(RankRow, told - {r.rank for r in report.ranks})
+    for r in sorted((*report.ranks, *unheard), key=lambda r: r.rank):
         host = -1 if r.host is None else hosts.setdefault(one_line(r.host), len(hosts))
         guilty = int(r.rank in blamed or r.host in blamed_hosts)
         times = (seconds(r.first_time), seconds(r.last_time), seconds(r.step_time))
         step = -1 if r.last_step is None else r.last_step
         rows.append([r.rank, host, one_line(r.state), step, *times, guilty])
-    return {"ranks": rows, "hosts": list(hosts), "events": _timeline(report)[:MOST_EVENTS]}
+    return {"ranks": rows, "hosts": list(hosts), "events": list(islice(_timeline(report), MOST_EVENTS))}
 
 
 def seconds(time: str | None) -> float | None:
@@ -108,35 +91,35 @@ def seconds(time: str | None) -> float | None:
         return None
 
 
-def _timeline(report: Report) -> list[dict[str, Any]]:
+def _timeline(report: Report) -> Iterator[dict[str, Any]]:
     """The moments of the timeline; where none of them is the root or its proof, the proof joins them."""
-    events = []
-    found = report.diagnosis
-    proof = found.evidence[0] if found and found.evidence else None
+    found = report.diagnosis or Diagnosis(cause="")
+    proof = next(iter(found.evidence), None)
     proof_ref = place(proof.file, proof.line) if proof else ""
-    blamed = [c.rank for c in found.culprits if c.rank is not None] if found else []
+    blamed = [c.rank for c in found.culprits if c.rank is not None]
     alone = blamed if len(blamed) == 1 else []  # whose a proof is that names no rank
+    has_root = False
     for number, (e, _) in enumerate(fold_timeline(report.timeline), 1):
         ranks = e.ranks or (alone if e.ref == proof_ref else ())
-        is_root = bool(found) and (e.cause == (found and found.cause) or e.ref == proof_ref)
-        if (event := _event(e, ranks, number, is_root=is_root)) is not None:
-            events.append(event)
-    if found and proof and not any(e["kind"] == "root" for e in events):
+        is_root = report.diagnosis is not None and (e.cause == found.cause or e.ref == proof_ref)
+        for event in _events(e, ranks, number, is_root=is_root):
+            has_root |= event["kind"] == "root"
+            yield event
+    if proof and not has_root:
         ranks = alone if proof.rank is None else [proof.rank]
         layer = found.cause.partition(".")[0]
         entry = TimelineEntry(proof.time, tuple(ranks), proof.host, layer, found.cause, text=proof.text, ref=proof_ref)
-        if (event := _event(entry, ranks, 0, is_root=True)) is not None:
-            events.append(event)
-    return events
+        yield from _events(entry, ranks, 0, is_root=True)
 
 
-def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> dict[str, Any] | None:
+def _events(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> Iterator[dict[str, Any]]:
+    """What is drawn of an entry: nothing where no clock, or neither a rank nor a host is known."""
     time = seconds(e.time)
     if time is None or not (ranks or e.host):
-        return None
+        return
     is_phase = (e.rule or "").startswith(PHASES) or e.until is not None
     kinds = {"root": is_root, "phase": is_phase, "teardown": e.cause in TEARDOWN, "error": bool(e.cause), "note": True}
-    return {
+    yield {
         "t": time,
         "ranks": rank_ranges(ranks),
         "host": one_line(e.host or ""),

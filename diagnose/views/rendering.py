@@ -13,13 +13,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..report.phrases import Say, words
+from ..lines.lazy_pattern import lazy
+from ..report.phrases import Say, known, words
 from ..report.printable import clip, one_line
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
-from .folding import filled
-from .report_view import build_view
-from .view import FULL, NORMAL, EvidenceView, Limits, View
+from .evidence import EvidenceView
+from .folding import Limits, filled, limits_of
+from .report_view import View, build_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,15 +35,10 @@ SUFFIXES = {
 TEMPLATES_OF = {
     "markdown": "report.md.j2", "slack": "report.slack.j2", "github": "report.github.j2", "junit": "report.junit.j2",
 }  # fmt: skip
-SHORT = Limits(command_lines=6, prose=400)  # a Slack message is cut at 40,000 characters, GitHub's annotation at 4 KB
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
-TIGHT = Limits(
-    evidence=2, context=1, evidence_lines=4, culprits=2, remedy=3, references=1, consequences=2, alternatives=1,
-    survived=1, timeline=3, ranks=1, last_lines=4, collectives=1, stacks=1, attempts=1, facts=2, gaps=1, inputs=1,
-    command_lines=1,
-)  # fmt: skip
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
+RANK = lazy(r"rank\s*(\d+)$", re.IGNORECASE)
 _AROUND_FOLDS = re.compile(r"(?<!\n)\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
 
 
@@ -65,7 +61,7 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
-        view = build_view(report, FULL if full else NORMAL, redacted)
+        view = build_view(report, limits_of("normal", full=full), redacted)
         return lay_out_with(template, view, words(report.language), to_json(report))
     if format == "json":
         return dumps(report)
@@ -94,10 +90,9 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
 
 def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
     """Yield a report, redacted already, in a form that one of our templates lays out."""
-    limits = FULL if full and form in MARKED else NORMAL if form == "markdown" else SHORT
-    page = _page(report, form, limits, redacted)
+    page = _page(report, form, limits_of(form, full=full and form in MARKED), redacted)
     is_long = form == "markdown" and not full and page.count("\n") > MOST_LINES
-    return _page(report, form, TIGHT, redacted) if is_long else page
+    return _page(report, form, limits_of("tight"), redacted) if is_long else page
 
 
 def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
@@ -109,7 +104,16 @@ def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
     return page.strip("\n") + "\n"
 
 
-# --- templates -----------------------------------------------------------------------------------------------------------
+def why(report: Report, question: str) -> str:
+    """Yield why a cause lost, or what is known of `rank 5`. Raises `UsageError` where the question names neither."""
+    rank, say = RANK.match(question.strip()), words(report.language)
+    if not rank and "." not in question and question != "unknown":
+        raise UsageError(f"--why {question}: give a cause such as memory.cuda-oom, or 'rank 5'")
+    asked = {"cause": question, "rank": int(rank[1]) if rank else None}
+    page = fill("why.txt.j2", {}, known=known, say=say, report=report, **asked)
+    lines = [line for line in page.split("\n") if line.strip()]
+    return "\n".join(lines) or one_line(say("why-unsaid", cause=question))
+
 
 NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 TEMPLATES = Path(__file__).parent / "templates"
@@ -151,6 +155,13 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
+FILTERS: tuple[Callable[..., Any], ...] = (
+    escapes.md, escapes.md_link, escapes.code, escapes.code_cell, escapes.fence, escapes.slack, escapes.slack_code,
+    escapes.slack_fence, escapes.xml, escapes.quoted, escapes.github, escapes.github_property, block, filled, clip,
+    one_line,
+)  # fmt: skip
+
+
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
 def _environment(folder: Path) -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined
@@ -164,23 +175,6 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
-        md=escapes.text,
-        md_link=escapes.link,
-        code=escapes.code,
-        cell=escapes.text,  # a `|` would end a cell: `text` escapes it everywhere
-        code_cell=escapes.code_cell,
-        fence=escapes.fence,
-        slack=escapes.slack,
-        slack_code=escapes.slack_code,
-        slack_fence=escapes.slack_fence,
-        block=block,
-        filled=filled,
-        clip=clip,
-        one_line=one_line,
-        xml=escapes.xml,
-        quoted=escapes.quoted,
-        github=escapes.github,
-        github_property=escapes.github_property,
-    )
+    environment.filters.update((f.__name__, f) for f in FILTERS)
+    environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
     return environment

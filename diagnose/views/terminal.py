@@ -11,6 +11,7 @@ import io
 import re
 from dataclasses import replace
 from itertools import groupby
+from typing import Any, Literal
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, JustifyMethod, OverflowMethod
@@ -22,9 +23,10 @@ from rich.text import Text
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import words
 from ..report.report import Report
+from .evidence import EvidenceView, LineView, pieces
+from .folding import limits_of
 from .rendering import fill
 from .report_view import build_view
-from .view import FULL, EvidenceView, Limits, LineView
 
 LEAST_WIDTH = 40
 HIT_ROWS = 3  # rows that one line of a proof may take
@@ -38,14 +40,10 @@ _STYLED = lazy("\x01([^\x01\x02]{0,40})\x02([^\x01\x03]*)\x03")
 def render_terminal(report: Report, *, width: int = 80, color: bool = False, full: bool = False, redacted: str = "") -> str:
     """Yield the report as it is shown in a terminal of this many columns."""
     width = max(width, LEAST_WIDTH)
-    line = HIT_ROWS * (width - GUTTER)
-    limits = FULL if full else Limits(evidence=3, line=line, remedy=4, consequences=2, timeline=5, facts=0, inputs=0)
-    view = build_view(report, limits, redacted)
+    limits = limits_of("terminal", full=full)
+    view = build_view(report, limits if full else {**limits, "line": HIT_ROWS * (width - GUTTER)}, redacted)
     page = fill("report.txt.j2", FILTERS, view=view, say=words(report.language), blank=WHOLE, width=width, full=full)
-    return _set(page, _console(width, color))
-
-
-# --- what the template marks ----------------------------------------------------------------------------------------
+    return _set(page, width, color)
 
 
 def style(text: str, look: str = "") -> str:
@@ -55,11 +53,8 @@ def style(text: str, look: str = "") -> str:
 
 def marked(line: LineView) -> str:
     """Yield a line of a proof, its captured parts marked."""
-    pieces, done, plain = [], 0, "" if line.is_hit else "dim"
-    for start, end in line.marks:
-        pieces += [style(line.text[done:start], plain), style(line.text[start:end], "bold yellow")]
-        done = end
-    return "".join([*pieces, style(line.text[done:], plain)])
+    plain = "" if line.is_hit else "dim"
+    return "".join(style(text, "bold yellow" if is_captured else plain) for text, is_captured in pieces(line))
 
 
 def whole(text: str) -> str:
@@ -92,41 +87,24 @@ def fit(e: EvidenceView, width: int, most: int) -> EvidenceView:
 FILTERS = {f.__name__: f for f in (style, marked, whole, cut, pad, fit)} | {"cells": cell_len}
 
 
-# --- how it is set --------------------------------------------------------------------------------------------------
-
-
-def _console(width: int, color: bool) -> Console:
+def _set(page: str, width: int, color: bool) -> str:
     # The size and colours are the caller's to say: nothing of the environment is read.
-    return Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
+    system: Literal["standard"] | None = "standard" if color else None
+    plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False, "legacy_windows": False}
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=color, color_system=system, no_color=not color, _environ={}, **plain
     )
-
-
-def _set(page: str, console: Console) -> str:
     written = filter(None, (line.rstrip(" ") for line in page.split("\n")))
     for columns, lines in groupby(written, key=lambda line: line.count("\t")):
         if columns:
             console.print(_grid([line.split("\t") for line in lines], console.width))
             continue
         for line in lines:
-            is_whole = line.startswith(WHOLE)
-            console.print(_text(line) if is_whole else _indented(line), soft_wrap=is_whole)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n")).strip("\n") + "\n"
-
-
-def _indented(line: str) -> Padding:
-    text = line.lstrip(" ")
-    return Padding(_text(text), (0, 0, 0, len(line) - len(text)), expand=False)
+            is_whole, text = line.startswith(WHOLE), line.lstrip(" ")
+            indented = Padding(_text(text), (0, 0, 0, len(line) - len(text)), expand=False)
+            console.print(_text(line) if is_whole else indented, soft_wrap=is_whole)
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n") + "\n"
 
 
 def _grid(rows: list[list[str]], width: int) -> Padding:
@@ -156,8 +134,6 @@ def _text(marked: str) -> Text:
         text.no_wrap, text.overflow = True, "ellipsis"
     return text
 
-
-# --- text that is wrapped where Chinese and lists may break --------------------------------------------------------------
 
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _CHINESE = lazy(f"[{_WIDE}]")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.dumps import Job, dumps
-from diagnose.advice.versions import read_version
+from diagnose.advice.fact_store import read_version
 from diagnose.scan import passages
 from diagnose.sources.bounds import MAX_NAME_CHARS
 from diagnose.sources.source import find_sources

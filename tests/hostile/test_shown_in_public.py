@@ -56,12 +56,12 @@ PLAIN = ["rank 3 at 12:34:56 in node_3", "shape (4, 1024) a:b", "std::vector of 
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_mark_of_github_stands_in_code(mark: str) -> None:
-    assert escapes.text(f"see {mark} now") == f"see `{mark}` now"
+    assert escapes.md(f"see {mark} now") == f"see `{mark}` now"
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_text_is_left_as_it_is(text: str) -> None:
-    assert escapes.text(text) == text
+    assert escapes.md(text) == text
 
 
 @pytest.mark.parametrize("address", ["http://x.org/a_b", "mei@example.com"])
