@@ -18,6 +18,7 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
 from .fact_store import Facts, in_range
 from .known_bugs import BUGS
@@ -54,6 +55,8 @@ _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a comma
 _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
 _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
 _WORD = re.compile(r"\w+")
+_PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
+_PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}", re.ASCII)  # in what is said, for commands
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -199,12 +202,22 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     return {
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
+        "log_line": told.line if told is not None else None,
+        "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
+        "raised_at": _raised_at(tb),
         **_window(told),
     }
+
+
+def _raised_at(tb: Traceback | None) -> str | None:
+    """The innermost frame, where it is of an installed package: `deepspeed/runtime/zero/stage3.py:2117`."""
+    inner = tb.frames[-1] if tb is not None and tb.frames else None
+    package = _PACKAGES.split(inner.file)[-1] if inner is not None else ""
+    return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
 
 
 def _window(told: Event | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor
-from .headline import of_verdict, suspect, without_verdict
+from .headline import file_name, of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
@@ -48,13 +48,15 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     """Yield the report."""
     job, verdict = found.job, found.verdict
     bounds = bounded_times(job)
-    show = Exhibitor(job, bounds)
+    show = Exhibitor(job)
     is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
     stops = stops_of(job) if is_open else ()
     last = last_lines(job, stops) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
     diagnosis = _diagnosis(found, catalogue, show, translator, (last, collect))
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, translator)
+    if verdict.outcome == "recovered":
+        collect = (RemedyStep("now", translator.say("recovered.now")),)
+    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
@@ -111,6 +113,7 @@ def _diagnosis(
     evidence = tuple(show.evidence(x) for x in proof)
     own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
     code = {"code_file": own.file, "code_line": own.line, "code_function": own.function} if own else {}
+    code |= {"code_name": file_name(own.file)} if own else {}
     fields = {**code, **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)

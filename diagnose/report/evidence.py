@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..advice.statement import CodePlace, Evidence, Place, Span
@@ -28,8 +28,8 @@ TELLING_BELOW, TELLING_CHARS = 6, 12  # lines below an exception in which what i
 class Exhibitor:
     """Shows places of one job; the kept lines of a source are unpacked once."""
 
-    def __init__(self, job: Job, bounds: Container[Event] = ()) -> None:
-        self._job, self._bounds = job, bounds
+    def __init__(self, job: Job) -> None:
+        self._job = job
         self._kept: dict[str, dict[int, str]] = {}
         self._scans = {s.name: s.scan for s in job.sources}
 
@@ -43,7 +43,7 @@ class Exhibitor:
             end_line=end,
             rank=exhibit.rank,
             host=exhibit.host,
-            time=None if event in self._bounds else show_time(self._job, exhibit.time),
+            time=show_time(self._job, exhibit.time) if event is None or event.has_own_time or event.timed_by_copy else None,
             text=text,
             rule=event.rule.id if event else None,
             fields={k: _plain(v) for k, v in sorted(event.fields.items())} if event else {},

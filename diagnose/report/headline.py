@@ -20,9 +20,10 @@ from .translation import Translator
 
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
+KEPT_END = 60
+RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$")  # the place in C++, which no user can change
 BACKSLASH = "\\"  # of Windows paths
 SHOWN_HOSTS = 2
-MOST_REPORTERS = 2  # ranks that are named though none is at fault
 RANGES_WIDTH = 40
 ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
 WORD = re.compile(r"(?=([\u4e00-\u9fff]{2}))|([a-zA-Z0-9]{3,})")  # of Chinese, each pair of characters
@@ -40,21 +41,23 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     is_named = _names(said, verdict)
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
-        raised = clip(_raised(root.first, said), MOST_SAID)
-        place = f"{PurePosixPath(own.file.replace(BACKSLASH, '/')).name}:{own.line}"
+        raised = _cut_inside(_raised(root.first, said))
+        place = f"{file_name(own.file)}:{own.line}"
         who = _who(job, verdict, root, translator, bare=True)
         return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
     who = "" if is_named else _who(job, verdict, root, translator)
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
     text = translator.say(key, title=title, who=who, said=said)
-    reported = sorted({e.rank for e in root.events if e.rank is not None}) if not who and not is_named else []
-    if not 0 < len(reported) <= MOST_REPORTERS or re.search(r"\branks? \d", text, re.IGNORECASE):
+    reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
+    if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
     return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
 
-def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translator: Translator) -> str:
+def without_verdict(
+    job: Job, outcome: str, stops: Sequence[LastLine], last: Sequence[LastLine], translator: Translator
+) -> str:
     """Yield the headline of a report that names no cause."""
     finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
@@ -75,7 +78,9 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translato
         return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
     if line := suspect(job):
         return _whole(translator.say("headline.suspect", **line))
-    return translator.say("headline.unfinished", step=most)
+    ends = {(clip(x.text, MOST_SAID), f"{PurePosixPath(x.file).name}:{x.line}") for x in last}
+    said, place = ends.pop() if len(ends) == 1 else ("", "")
+    return translator.say("headline.unfinished", step=most, said=said, place=place)
 
 
 def suspect(job: Job) -> dict[str, str]:
@@ -86,8 +91,22 @@ def suspect(job: Job) -> dict[str, str]:
     return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
 
 
+def file_name(path: str) -> str:
+    """Yield the last part of a path of POSIX or Windows."""
+    return PurePosixPath(path.replace(BACKSLASH, "/")).name
+
+
 def _phase(phase: str, translator: Translator) -> str:
     return translator.say(f"doing.{phase}") if phase else ""
+
+
+def _cut_inside(raised: str) -> str:
+    """An exception on one line: what is wrong stands at its begin or its end."""
+    raised = RAISED_IN.sub("", raised)
+    if len(raised) <= MOST_SAID:
+        return raised
+    head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
+    return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
 def _whole(text: str) -> str:
@@ -104,7 +123,10 @@ def _short(said: str) -> str:
 def _raised(event: Event, said: str) -> str:
     """The exception as printed: `ValueError: could not convert string to float`."""
     lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
-    return lines[0] if event.traceback is not None and lines else said
+    if event.traceback is None or not lines:
+        return said
+    is_below = lines[0].endswith(":") and len(lines) > 1  # `InstantiationException: Error in call to target 'f':`
+    return f"{lines[0].partition(':')[0]}: {lines[1]}" if is_below else lines[0]
 
 
 def _says_it(title: str, said: str) -> bool:

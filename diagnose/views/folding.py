@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..advice.statement import Fact
+from ..advice.statement import Evidence, Fact
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
@@ -25,6 +25,9 @@ Limits = Mapping[str, int]
 LIMITS = Path(__file__).with_name("limits.yaml")
 ALL = 1_000_000
 HOSTS_SHOWN = 3
+AT_FAULT = ("config", "software", "platform", "storage")  # layers and owners of causes for which no rank is at fault
+ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
+UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
@@ -171,7 +174,7 @@ def beaten(report: Report) -> list[parts.Alternative]:
 
 
 def nobody(report: Report, say: Say) -> str:
-    """Yield why no culprit is named: all ranks fail alike, or that is all that can be said."""
+    """Yield why no culprit is named: all ranks fail alike, it is no rank's fault, or what the logs don't show."""
     found = report.diagnosis
     if found is None or found.culprits:
         return ""
@@ -179,12 +182,22 @@ def nobody(report: Report, say: Say) -> str:
         return say("nobody-outside")
     ranks, world = report.ranks, report.facts.get("world_size")
     whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
-    alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
-    if alike:
+    if whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks):
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
-    layer = found.cause.partition(".")[0]
-    if layer in ("config", "software"):
-        return say(f"nobody-{layer}")
-    failed = [r.rank for r in ranks if r.state in ("failed", "culprit")]
-    is_some = 0 < len(failed) < max(len(ranks), world.value if world and isinstance(world.value, int) else 0)
-    return say("nobody-failed", who=who(say, failed)) if is_some else say("nobody")
+    layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
+    fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
+    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    if fault in AT_FAULT:
+        return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
+    failed = [r.rank for r in ranks if r.state == "failed"]
+    if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
+        return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
+    return say("nobody-seen", where=seen) if seen else say("nobody")
+
+
+def _seen(e: Evidence, say: Say) -> str:
+    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
+    host = e.host or e.fields.get("ip") or e.fields.get("node")
+    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
+    names = [say("host", name=short_host(str(host)))] if host else []
+    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
