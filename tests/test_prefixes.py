@@ -51,7 +51,7 @@ CASES = {
     "[2026-09-11 13:02:50,898] [INFO] [logging.py:128:log_dist] [Rank 0] x": {
         "group_rank": 0, "severity": "I", "origin": "logging.py:128:log_dist", "message": "[Rank 0] x"},
     "2023-12-15 18:01:40 10.0.1.11: [2023-12-15 18:01:40,510] [INFO] [axolotl.cfg:200] [PID:3310] [RANK:0] x": {
-        "ip": "10.0.1.11", "severity": "I", "origin": "axolotl.cfg:200", "pid": 3310, "rank": 0, "message": "x"},
+        "host": "10.0.1.11", "severity": "I", "origin": "axolotl.cfg:200", "pid": 3310, "rank": 0, "message": "x"},
     "[1,3]<stderr>:x": {"rank": 3, "stream": "stderr", "message": "x"},
     "Mar 21 07:18:53 node0056 kernel: [2752089.385738] NVRM: Xid": {"host": "node0056", "message": "NVRM: Xid"},
     "rank0[1234][MainThread]: ERROR: composer.cli: x": {

@@ -16,15 +16,14 @@ BUFFERED_LINES = 60  # within which a process that has died still prints
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so."""
+    numbers = {s.name: p.attempt or 0 for s in sources if (p := places.by_source[s.name]).kind in NUMBERED}
+    first = min([0, *numbers.values()])  # the log of a pod's life before says that it is one, and gives no number
     for source in sources:
-        path = places.by_source[source.name]
-        is_numbered_file = path.kind in NUMBERED
-        count = path.attempt if path.attempt is not None and is_numbered_file else 0
-        if is_numbered_file:
-            for event in source.all_events() if count else ():
-                event.attempt = count
-        elif source.telling("attempt"):
+        if source.name not in numbers and source.telling("attempt"):
             _count_marks(source)
+        number = numbers.get(source.name, 0) - first
+        for event in source.all_events() if number else ():
+            event.attempt += number
 
 
 def _count_marks(source: SourceEvents) -> None:

@@ -87,14 +87,12 @@ _read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the 
 
 
 def _set_onset(event: Event) -> None:
-    event.onset = event.time
-    name = event.rule.onset
-    if name == "unknown":
-        event.onset = None
-    elif name and event.time is not None:
-        ran_ms = event.fields.get(name)
-        if isinstance(ran_ms, int | float):
-            event.onset = event.time - ran_ms / 1000
+    event.onset, name = event.time, event.rule.onset
+    ran_ms = event.fields.get(name) if name else None
+    if name == "unknown" or (ran_ms is not None and not event.has_own_time):
+        event.onset = None  # the line above says only when it was printed at the earliest
+    elif event.time is not None and isinstance(ran_ms, int | float):
+        event.onset = event.time - ran_ms / 1000
 
 
 # --- alignment --------------------------------------------------------------------------------------------------

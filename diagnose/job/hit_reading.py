@@ -130,12 +130,13 @@ class SourceReading:
         return (self._event(rule, found[0], self.lines[index], scope[-1].number, self._traceback_of(index)),)
 
     def _following(self, index: int, count: int) -> Sequence[int]:
-        """Where it stands and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
+        """Where it stands and those below it of the same speaker or process; one without a speaker is whose it follows."""
         keys = self.keys[index : index + MAX_BLOCK_LINES * 4]
         count = min(count, MAX_BLOCK_LINES)
         if keys[:count].count(keys[0]) == len(keys[:count]):  # as where nobody else writes into this file
             return range(index, min(index + count, len(self.lines)))
-        own = (n for n, key in enumerate(keys, index) if not key or key == keys[0])
+        pids = {self.lines[index].prefix.pid} - {None}  # a record tells its rank in its first line, Ray the process in all
+        own = (n for n, key in enumerate(keys, index) if not key or key == keys[0] or self.lines[n].prefix.pid in pids)
         return [*islice(own, count)]
 
     def _exception(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:

@@ -18,7 +18,10 @@ from .lazy_pattern import lazy
 from .record import record
 
 _TABLES = tables(Path(__file__).with_name("paths.yaml"))
-FORMS = tuple((row["kind"], tuple(row["needs"]), lazy(row["pattern"], re.ASCII)) for row in _TABLES["forms"])
+FORMS = tuple(
+    ({"kind": row["kind"], **row.get("is", {})}, tuple(row["needs"]), lazy(row["pattern"], re.ASCII))
+    for row in _TABLES["forms"]
+)
 WORDS = tuple((row["name"], tuple(row["needs"]), lazy(row["pattern"], re.ASCII)) for row in _TABLES["words"])
 _HOST = _TABLES["hosts"]["name"]
 IS_HOST, ENDS_IN_HOST, HOST_AFTER_WORD, KERNEL_OF = (
@@ -36,7 +39,7 @@ class PathIdentity:
     node_rank: int | None = None
     host: str | None = None
     pid: int | None = None
-    attempt: int | None = None  # of torchelastic, or the number of a container's restart
+    attempt: int | None = None  # of torchelastic, or the number of a container's restart; -1: the life before the others
     job: str | None = None
     task: int | None = None  # Slurm's: the rank only with one task per GPU
     pod: str | None = None
@@ -82,11 +85,11 @@ def identity_from_path(name: str) -> PathIdentity:
 
 
 def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
-    for kind, needs, pattern in FORMS:
+    for said, needs, pattern in FORMS:
         match = pattern.search(path) if any(map(path.__contains__, needs)) else None
         if match is None:
             continue
-        yield "kind", kind
+        yield from said.items()
         for field, value in match.groupdict().items():
             if value is None or (field == "job" and value == "none"):  # torchrun without --rdzv-id
                 continue

@@ -61,7 +61,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
     here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
-    is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
+    is_few = 0 < len(absent) <= max(1, share * world) and 2 * len(came | late) >= world
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
 
 

@@ -131,8 +131,9 @@ def _span(event: Event, context: _Context) -> dict[str, Any]:
     job, moment = context.job, event.time
     if moment is None:
         return {}
-    if event.onset is not None and event.role in FAILING and event.rule.onset and moment - event.onset >= SHORT_S:
-        return {"since": show_time(job, event.onset), "waited_s": round(moment - event.onset, 3)}
+    waited_ms = event.fields.get(event.rule.onset or "") if event.role in FAILING else None
+    if isinstance(waited_ms, int | float) and waited_ms >= SHORT_S * 1000:
+        return {"since": show_time(job, event.onset), "waited_s": round(waited_ms / 1000, 3)}
     if event.rule.tells == "activity":
         ends = (e.time for e in job.telling("activity-end") if e.rank == event.rank and e.time is not None)
         return {"until": show_time(job, min((end for end in ends if end >= moment + SHORT_S), default=None))}
@@ -172,7 +173,7 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
 
 
 def _attempt(n: int, events: Sequence[Event], first: Event | None, job: Job, show: Exhibitor) -> Attempt:
-    times = [e.time for e in events if e.time is not None]
+    times = [e.time for e in events if e.time is not None and e.has_own_time]
     start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
     if first is None:
         return Attempt(n, start, end, "unfinished")

@@ -65,8 +65,7 @@ class Explanations:
             return False
         if (c.cause, t.cause) not in self._links:
             return True
-        ours, theirs = self._strength(t), self._strength(c)
-        return ours > theirs if ours != theirs else order < 0
+        return (*self._strength(t), -order, not t.is_end) > (*self._strength(c), 0, not c.is_end)
 
     def _was_never_told(self, t: Candidate, c: Candidate) -> bool:
         """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it.
@@ -86,8 +85,8 @@ class Explanations:
     def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
-    def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
-        return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific, not c.is_end)
+    def _strength(self, c: Candidate) -> tuple[int, int, bool]:
+        return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
 
     def _order(self, t: Candidate, c: Candidate) -> int:
         """-1: t began first, 1: c did, 0: not known. In one file its lines decide, unless both print when they began."""
@@ -144,7 +143,8 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     """
     is_guess = c.finding is not None and c.finding.certainty == "possible"
     tier = TIERS[catalogue.causes[c.cause].tier]
-    narrow = (tier == 0, c.direct == HINTED and tier == 1, not c.specific)  # what only hints and carries says nothing new
+    is_vague = c.direct == HINTED and (tier == 1 or (tier == 0 and not c.specific))  # it only carries, or in any words
+    narrow = (is_vague, tier == 0, not c.specific)
     is_raised = c.first is not None and c.first.traceback is not None
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")

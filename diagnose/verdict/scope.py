@@ -75,9 +75,9 @@ def who(
         return sorted(own), hosts if _is_one_host(job, scope) else []
     if scope.is_everywhere(job):
         return [], []
-    ranks = set(scope.met)
+    ranks = set(scope.met) or _missed(candidates, roots)
     if not ranks and blame != "host" and not _said_by_several(roots):
-        ranks = _felt(roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
+        ranks = _felt(roots, candidates) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
         return [], hosts
     return ([], []) if blame == "shared" and _may_be_all(job, roots, scope, ranks) else (sorted(ranks), hosts)
@@ -208,10 +208,10 @@ def _felt(roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[in
 
 
 def _missed(candidates: Sequence[Candidate], roots: Sequence[Candidate]) -> set[int]:
-    """The one rank that all others say they lost, by what was said without a rank: whoever said it is not here any more."""
-    found = [c for c in candidates if c.finding is not None and c.finding.question == "lost_peers"]
-    ranks = {c.rank for c in found if c.rank is not None and any(t in roots for t in c.explained_by)}
-    return ranks if len(ranks) == 1 else set()
+    """The one rank that all others say they lost, or those that they name, by what was said without a rank."""
+    seen = (c for c in candidates if c.finding is not None and c.finding.question in ("lost_peers", "named_absent"))
+    told = {c.finding.ranks for c in seen if c.finding is not None and any(t in roots for t in c.explained_by)}
+    return set(told.pop()) if len(told) == 1 else set()
 
 
 def _first_dead(job: Job, roots: Sequence[Candidate]) -> set[int]:
