@@ -79,11 +79,11 @@ def test_steps_of_later_clocks_below_an_error_were_taken_after_it(tmp_path: Path
     assert cause(told(tmp_path, {"all.log": "".join(STREAMS) + KEY_ERROR + later})) == "recovered"
 
 
-def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_ranks(tmp_path: Path) -> None:
+def test_ranks_that_do_not_come_are_named_with_the_host_they_share(tmp_path: Path) -> None:
     places = {rank: f"gpu-{rank // 4:02d}" for rank in range(16)}
     files = {f"{host}/rank{rank}.log": logged(rank, "10:18:00").replace("n1", host) + alive(rank) for rank, host in places.items()}
     for rank, host in places.items():
         files[f"{host}/rank{rank}.log"] += watchdog(rank) if host != "gpu-02" else ""
     report = told(tmp_path, files)
-    assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
+    assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(rank, "gpu-02") for rank in range(8, 12)]
     assert report.diagnosis.certainty == "possible"

@@ -34,6 +34,12 @@ def spots(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from spots(value[key])
 
 
+@pytest.mark.parametrize("fixture", ["recorder-size-mismatch", "cuda-oom-one-rank"])
+def test_a_scan_is_read_back_as_it_was_written(fixture: str) -> None:
+    text = json.dumps(written(fixture), ensure_ascii=False, separators=(",", ":"))
+    assert scan_to_json(scan_from_json(text.encode(), "x")) == text
+
+
 @pytest.mark.parametrize("fixture", ["two-nodes-one-exception", "recorder-size-mismatch", "cuda-oom-one-rank"])
 def test_whatever_stands_in_a_scan_it_is_refused_or_read(fixture: str, tmp_path: Path) -> None:
     random, path, whole = Random(fixture), tmp_path / "x.scan.json", json.dumps(written(fixture))

@@ -149,7 +149,29 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
         if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
             continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, place), event)
-    return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))
+    return tuple(_whole(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))))
+
+
+def _whole(events: list[Event]) -> Iterator[Event]:
+    """Yield the events, in order, without the rest of a block that was read from its first line already.
+
+    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
+    """
+    last: dict[str | None, Event] = {}  # by what they tell
+    for event in events:
+        if event.rule.match == "block":
+            block = last.get(event.rule.tells)
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
+                continue
+            last[event.rule.tells] = event
+        yield event
+
+
+def _is_part(event: Event, block: Event) -> bool:
+    """Whether the event says less than the block in which it begins, and nothing else."""
+    told = {name: value for name, value in event.fields.items() if value is not None}
+    same = all(block.fields.get(name) == value for name, value in told.items())
+    return same and len(told) < sum(value is not None for value in block.fields.values())
 
 
 def _stamps_of(lines: Sequence[Line]) -> Stamps:

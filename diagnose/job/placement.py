@@ -244,8 +244,8 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
 def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     """Learn whether Slurm's tasks are ranks, and of those that ended their hosts: `srun: error: node7: tasks 8-15: …`.
 
-    They are not where a task bears another rank, or where an agent starts one process for each GPU: then the tasks are the
-    agents, one a node. One a node is all that may be known of them; then they count for nobody.
+    They are not where a task bears another rank, where ranks are many more, or where an agent starts one process for each
+    GPU: then the tasks are the agents, one a node. One a node is all that may be known of them; then they count for nobody.
     """
     paths = {name: path.task for name, path in places.by_source.items() if path.task is not None}
     both = [(p.task, p.rank) for s in sources for p in s.speakers if p.task is not None and p.rank is not None]
@@ -255,7 +255,12 @@ def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     matched = any(task == rank > 0 for task, rank in both)
     named = [e.fields for e in told if e.fields.get("host") and isinstance(e.fields.get("ranks"), list)]
     is_one_each = len({f["host"] for f in named}) > 2 and all(len(f["ranks"]) == 1 for f in named) and not both
-    places.tasks_are_ranks = all(task == rank for task, rank in both) and not (has_agent or is_one_each)
+    tasks = {*paths.values(), *(p.task for s in sources for p in s.speakers if p.task is not None)}
+    world = (places.world_size or 0) if places.is_world_stated else 0
+    are_few = bool(tasks) and len(tasks) * 2 <= world and max(tasks) * 2 < world and not matched
+    too_many = places.stated_size is not None and max(tasks, default=-1) >= places.stated_size
+    are_agents = has_agent or is_one_each or are_few or too_many
+    places.tasks_are_ranks = all(task == rank for task, rank in both) and not are_agents
     if not places.tasks_are_ranks:
         return
     if matched:  # `job-77_12.out` of a rank whose words nobody knows

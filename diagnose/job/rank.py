@@ -193,5 +193,5 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        is_counted = pci is not None and places.is_one_node  # a process may see some GPUs only
+        is_counted = pci is not None and places.is_one_node and places.has_processes  # a process may see some GPUs only
         yield "the GPU index on the only node", device if is_counted else None

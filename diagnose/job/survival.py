@@ -18,6 +18,8 @@ from .job import Job
 from .process import is_terminated
 
 BUFFERED_S = 3.0  # within which a process that has died still prints
+ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
+CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
@@ -98,13 +100,13 @@ class _Outlived:
         self._streams = {s.name: _Stream.of(s) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
         self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
-        self._undone = _undone(job.events)
+        self._gone_past = _undone(job.events) | _caught(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
             return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
-        if event in self._undone or self._is_done(event):
+        if event in self._gone_past or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
 
@@ -144,8 +146,8 @@ class _Outlived:
             is_timed = event.stamp is not None and sign.stamp is not None
             soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
             return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
-        if (sign.line or 0) <= (event.end_line or 0):
-            return False
+        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
+            return False  # as where logs were joined into one file
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
         is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
@@ -154,15 +156,15 @@ class _Outlived:
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or stream.last <= (event.end_line or 0):
-            return False
+        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
+            return False  # or steps that are shown again, as where logs were joined into one file
         if event.rule.tells in ENDS:  # a script that tries again
             return stream.is_training and stream.last > (event.end_line or 0) + stream.still
         if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
-        if stream.first > (event.end_line or 0):
+        if stream.first > (event.end_line or 0) and (stream.first < stream.last or event.traceback is None):
             return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
 
@@ -175,6 +177,13 @@ def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
 
 
+def _is_before(time_s: float | None, event: Event) -> bool:
+    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
+    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
+        return False
+    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
+
+
 def _undone(events: Sequence[Event]) -> set[Event]:
     """Yield the events whose rule a later line takes back of the same thing: the pod was placed, the server answers."""
     ends: dict[tuple[str, str], list[Event]] = defaultdict(list)
@@ -182,6 +191,28 @@ def _undone(events: Sequence[Event]) -> set[Event]:
         for rule in event.rule.undoes:
             ends[rule, event.source].append(event)
     return {e for e in events if any(_takes_back(end, e) for end in ends.get((e.rule.id, e.source), ()))}
+
+
+def _caught(events: Sequence[Event]) -> set[Event]:
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
+
+    Of those that a rule knows the last one may still be what ended it. Containers number their processes alike each time.
+    """
+    raised: dict[tuple[object, ...], list[Event]] = {}
+    ends: dict[str, list[int]] = {}
+    for e in events:
+        if e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+        elif e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
+            raised.setdefault(key, []).append(e)
+    found: set[Event] = set()
+    for alike in raised.values():
+        first, last = alike[0], alike[-1]
+        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
+        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
+            found.update(alike if first.rule.generic else alike[:-1])
+    return found
 
 
 def _takes_back(end: Event, event: Event) -> bool:

@@ -18,6 +18,8 @@ NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
 OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command or a launcher tells
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
            "_REDUCE_SCATTER_BASE": ("numel_in", "numel_out"), "REDUCE_SCATTER": ("numel_in", "numel_out")}  # fmt: skip
+# What the kernel, too, says of processes, and what is printed of machines and not of a job.
+OF_MACHINES = frozenset((None, "", "fact", "killed", "signal-received"))
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -43,7 +45,17 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     nodes = max([len(hosts), len(addresses), numbered, _agents(places, sources), *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
     is_later_node = any(p.node_rank for p in places.by_source.values()) or any(map(_counts_on, sources))
+    places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
     places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
+
+
+def _speaks_of_a_job(source: SourceEvents) -> bool:
+    """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
+    if source.tracebacks or source.stacks or source.progress:
+        return True
+    if any(p.actor is not None or p.rank is not None or p.local_rank is not None for p in source.speakers):
+        return True
+    return any(e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def widen_world(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -2,8 +2,9 @@
 
 A watchdog reports on each rank that waited. The rank that everybody waited for had not issued the collective, so it has
 nothing to report: the culprit is usually the silent one. Its silence counts only where the report would be here: one may
-be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the
-watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says why they waited.
+be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the head of
+a traceback, the watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says
+why the others waited.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from ..job.collectives import (
     find_who_gave_up,
     never_issued,
 )
-from ..job.event import Event
+from ..job.event import Event, SourceEvents
 from ..job.identity_table import GUESSED
 from ..job.job import Job, RankInfo
+from ..lines.lazy_pattern import lazy
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
+NUMBERS = lazy(r"\d+")
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
@@ -71,7 +74,7 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    partial = job.places.source_rank.keys() | _headless(job)
+    partial = job.places.source_rank.keys() | job.once(_partial)
     if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
@@ -128,19 +131,38 @@ def _who_reported(job: Job) -> set[int]:
     partly = {e.rank for e in job.failures() if e.cause == WAIT and e.rank is not None}
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
-    return told | partly | aborted
+    return told | partly | aborted | _cut_tracebacks(job)
+
+
+def _cut_tracebacks(job: Job) -> set[int]:
+    """Ranks of whose traceback the head is here and the exception is not."""
+    cut = [(s, tb.line) for s in job.sources for tb in s.tracebacks if not tb.exception]
+    named = {s.name: {x.number: x.prefix.rank for x in s.lines({n for other, n in cut if other is s})} for s, _ in cut}
+    ranks = (job.places.source_rank.get(s.name, named[s.name].get(line)) for s, line in cut)
+    return {rank for rank in ranks if rank is not None}
 
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
     """Whether a report of the rank would be here: it is heard on a stream on which others report."""
-    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
+    partial, info = job.once(_partial), job.ranks.get(rank)
+    is_whole = not partial or info is None or not partial.issuperset(info.sources)
+    return is_whole and job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
 
 
-def _headless(job: Job) -> set[str]:
-    """Yield files without their head: a report is quoted that is not in them."""
+def _partial(job: Job) -> set[str]:
+    """Yield files without their head (a report is quoted that is not in them) or without their end (one breaks off)."""
     told = [e for e in job.telling("collective-timeout") if e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    return {e.source for e in told if (e.source, e.rank) not in itself}
+    reports = {NUMBERS.sub("", e.raw).rstrip() for e in told}  # without numbers they are few
+    names = {e.source for e in told}
+    ends = {s.name: NUMBERS.sub("", _last_words(s)) for s in job.sources if s.name in names}
+    begun = {name for name, end in ends.items() if end and any(x.startswith(end) and len(x) > len(end) for x in reports)}
+    return begun | {e.source for e in told if (e.source, e.rank) not in itself}
+
+
+def _last_words(source: SourceEvents) -> str:
+    last = source.scan.lines + (not source.scan.ends_line)
+    return next((line.raw.rstrip() for line in source.lines({last})), "")
 
 
 def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:

@@ -51,7 +51,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    if not free or _only_complains_at_the_end(job, free):
+    is_torn = breaks_off_in_a_traceback(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
+    if not free or is_torn or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
