@@ -70,14 +70,19 @@ def _left_loop(groups: list[list[Stuck]]) -> list[Stuck] | None:
 
 
 def _number(job: Job, table: GroupTable) -> list[Finding]:
-    """A minority is stuck at another number: it skipped or added a collective, if its operation shows that it went on."""
+    """A minority is stuck at another number: it skipped or added a collective, if its operation shows that it went on.
+
+    Where all ranks of the job are here, half in one operation and half in another, each half waits for the other.
+    """
     by_seq: dict[int, list[Stuck]] = defaultdict(list)
     for stuck in table.stuck.values():
         if stuck.seq is not None:
             by_seq[stuck.seq].append(stuck)
     completed = {s.completed for s in table.stuck.values() if s.completed is not None}
     groups = sorted(by_seq.values(), key=lambda members: (-len(members), members[0].seq or 0))
-    if len(groups) != 2 or len(groups[0]) == len(groups[1]) or len(completed) == 1:
+    if len(groups) != 2 or len(completed) == 1:
+        return []
+    if len(groups[0]) == len(groups[1]) and (groups[0][0].op == groups[1][0].op or len(table.stuck) != job.world_size):
         return []
     return [_elsewhere(job, [groups[1], groups[0]], groups[1], DESYNC, is_sure=False)]
 
