@@ -106,7 +106,7 @@ def test_the_history_holds_ids_and_no_text_of_a_log(capsys: pytest.CaptureFixtur
 def test_history_lists_and_forgets(capsys: pytest.CaptureFixture[str]) -> None:
     call(capsys, "--remember", copy(OOM, "job-4690"))
     assert "job 4690  memory.cuda-oom" in call(capsys, "history")
-    assert "nothing remembered" in call(capsys, "history", "network")
+    assert "none of 1 failures remembered is of network" in call(capsys, "history", "network")
     assert "forgot 1" in call(capsys, "history", "--forget", "4690")
     assert "nothing remembered" in call(capsys, "history")
 

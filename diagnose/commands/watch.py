@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -88,6 +90,8 @@ def _watcher(given: WatchOptions) -> Watcher:
 
 
 def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
+    for path in (p for p in given.paths if not glob.glob(os.path.expanduser(p), recursive=True)):
+        print(f"waiting: {path} is not there yet", file=sys.stderr)
     until = time.monotonic() + given.at_most if given.at_most else None
     while not stop.is_set():
         is_last = given.pid is not None and not _is_alive(given.pid)  # what it wrote last is read all the same

@@ -8,10 +8,13 @@ from itertools import groupby
 from ..advice.remedy import with_shared
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Remedy
-from ..catalogue.sentences import shell_command
+from ..catalogue.sentences import sentence, shell_command
 from ..report.phrases import words
 from ..report.translation import ENGLISH, Translator
 from .rendering import fill
+
+NAMES = ("host", "pid", "pod", "namespace", "job_id", "file", "path", "port", "device", "rank", "module", "package")
+UNKNOWN = {name: name.upper() for name in NAMES} | {"culprit_host": "HOST", "peer_host": "OTHER_HOST"}  # in a command
 
 
 def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
@@ -19,7 +22,7 @@ def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGL
     rules = [r for r in catalogue.rules.values() if r.cause == cause.id]
     shown, say = translator.cause(cause), words(translator.language)
     known = {"cause": cause, "shown": shown, "rules": rules, "translator": translator, "say": say}
-    return fill("cause.txt.j2", {"unfilled": unfilled}, **known).rstrip("\n")
+    return fill("cause.txt.j2", {"unfilled": unfilled, "of_no_job": of_no_job}, **known).rstrip("\n")
 
 
 def catalogue_table(catalogue: Catalogue) -> str:
@@ -39,9 +42,17 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, with_shared({}, command)).strip() if command else ""
+        return shell_command(command, with_shared(dict(UNKNOWN), command)).strip() if command else ""
     except ValueError:
         return command or ""
+
+
+def of_no_job(text: str) -> str:
+    """Yield a step's text as a report says it of which nothing is known."""
+    try:
+        return sentence(text, dict(UNKNOWN))
+    except ValueError:
+        return text
 
 
 def page_cell(text: str) -> str:
