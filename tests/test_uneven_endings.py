@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from diagnose import JobContext, Text, diagnose
 from diagnose.lines.prefix import split_prefix
 from tests.told import cause, culprits, told, watchdog
 
@@ -89,3 +90,9 @@ def test_the_rank_that_saves_last_when_all_have_reached_the_end_has_not_left(tmp
         steps = "".join(_steps(r, 40) for r in range(3))
         report = told(tmp_path, {"console.log": steps + end + _timed_out((1, 2))})
         assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
+
+
+@pytest.mark.parametrize(("code", "cause"), [(137, "process.sigkill"), (-11, "process.segfault"), (143, "process.terminated"), (1, "unknown")])
+def test_of_a_job_without_a_failure_in_its_logs_the_signal_that_the_caller_saw_is_told(code: int, cause: str) -> None:
+    report = diagnose(Text("step 1 loss 2.1\nstep 2 loss 2.0\n", "train.log"), job=JobContext(exit_code=code))
+    assert (report.outcome, report.diagnosis.cause, report.diagnosis.certainty) == ("failed", cause, "possible")

@@ -4,12 +4,14 @@ The launcher prints exit codes. A rank that failed and printed nothing, where al
 a peer or waited in vain, or were ended by their launcher, is the one that left first: `sys.exit(13)` in the program, a
 wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own, and so may those in the file that
 torchrun's summary names. SIGABRT and SIGTERM are otherwise what a watchdog and a launcher end ranks with: here the others
-only lost the rank, nobody waited in vain, and no launcher says that it sent the signal.
+only lost the rank, nobody waited in vain, and no launcher says that it sent the signal. Where the logs hold no failure at
+all, the signal by which the caller saw the job end is all that is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from signal import Signals
 
 from ..job.activity import last_complaint
 from ..job.event import Event
@@ -21,12 +23,15 @@ SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
+BY_SIGNAL = {6: "process.abort", 9: "process.sigkill", 11: "process.segfault", 15: "process.terminated"}
 NEVER = 1 << 62  # behind any line
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield a finding where exactly one rank ended with an error code and says nothing."""
+    """Yield a finding where exactly one rank ended with an error code and says nothing; else what the caller saw."""
     failures = job.failures()
+    if not failures:
+        yield from _seen_by_the_caller(job)
     ends = [e for e in failures if e.rule.tells == "exit" and e.rank is not None and _is_error(e)] or _signalled(job)
     words = [e for e in failures if e.rule.tells not in CERTIFICATES]
     said, unowned = {e.rank for e in words}, [e for e in words if e.rank is None]  # these may be anybody's there
@@ -49,6 +54,14 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     words = last_complaint(job, job.ranks[rank])
     says = Sentence("silent_exit.left", {**fields, "has_words": bool(words)})
     yield Finding("silent_exit", cause, says, (*words, Exhibit.of_event(end)), (rank,), onset=end.onset, fields=end.fields)
+
+
+def _seen_by_the_caller(job: Job) -> Iterator[Finding]:
+    code = job.context.exit_code or 0
+    number = job.context.signal or (code - SIGNALLED.start if code in SIGNALLED else -code)
+    if number in BY_SIGNAL and not job.telling("finished"):
+        says = Sentence("silent_exit.seen", {"number": number, "name": Signals(number).name})
+        yield Finding("silent_exit", BY_SIGNAL[number], says, (), certainty="possible")
 
 
 def _is_error(event: Event) -> bool:
