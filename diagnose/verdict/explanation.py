@@ -65,7 +65,7 @@ class Explanations:
             return False
         if (c.cause, t.cause) not in self._links:
             return True
-        return (*self._strength(t), -order, not t.is_end) > (*self._strength(c), 0, not c.is_end)
+        return (*self._strength(t), not t.is_end, -order) > (*self._strength(c), not c.is_end, 0)
 
     def _was_never_told(self, t: Candidate, c: Candidate) -> bool:
         """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it.
