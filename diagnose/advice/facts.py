@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from ..catalogue.rule import Rule
@@ -212,8 +212,9 @@ def _place(
     for rule, event in rules.items():
         if any(rule == word or rule.startswith(f"{word}-") for word in shown.get("rules", ())):
             return event.source, event.line
-    for source in job.sources:
-        if PurePosixPath(source.name).name.startswith(tuple(shown.get("files", ()))):
+    files = tuple(shown.get("files", ()))
+    for source in job.sources if files else ():
+        if source.name.rpartition("/")[2].startswith(files):
             return source.name, None
     for event in failures:
         if any(word in event.raw for word in shown.get("words", ())):

@@ -155,8 +155,8 @@ def history(
         return 0
     for failure in found:
         typer.echo(_line(_told(failure)))
-    if not found and cause and store.failures(None):
-        typer.echo(f"none of {len(store.failures(None))} failures remembered is of {cause}")
+    if not found and cause and (others := len(store.failures())):
+        typer.echo(f"none of {others} failures remembered is of {cause}")
     elif not found:
         typer.echo(f"nothing remembered in {store.history_file()}; `diagnose --remember PATH...` writes a failure down")
     return 0

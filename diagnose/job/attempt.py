@@ -101,9 +101,10 @@ def restarted_until(job: Job) -> dict[tuple[str, str | None], int]:
         if sign.stamp is not None and sign.time is not None:
             latest[sign.host or ""] = max(latest.get(sign.host or "", sign.time), sign.time)
     until: dict[tuple[str, str | None], int] = {}
+    of_all = max(latest.values(), default=None)
     for end in (*sent, *exits):
-        seen = max((s for h, s in latest.items() if not end.host or h in ("", end.host)), default=None)
-        if _went_on(end, lowest.get(end.source), seen):
+        own = (latest[host] for host in {"", end.host or ""} if host in latest)  # who names no host may be of any
+        if _went_on(end, lowest.get(end.source), max(own, default=None) if end.host else of_all):
             until[end.source, end.host] = max(until.get((end.source, end.host), 0), end.line or 0)
     return until
 

@@ -7,8 +7,8 @@ held by the type checker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,9 +28,8 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Yield the class as a record; what it defines itself of `__eq__`, `__hash__` and `__repr__` stays."""
-    made = dataclass(slots=True, repr=False, eq=False, init=False)(cls)
+    made = dataclass(slots=True, repr=False, eq=False)(cls)
     own: Any = fields(made)  # type: ignore[arg-type]
-    made.__init__ = _init(own)  # type: ignore[method-assign]
     compared = _values([f.name for f in own if f.compare])
     hashed = _values([f.name for f in own if (f.compare if f.hash is None else f.hash)])
     named = [f.name for f in own if f.repr]
@@ -47,20 +46,6 @@ def record(cls: type[T]) -> type[T]:
     for name, function in (("__eq__", is_equal), ("__hash__", digest), ("__repr__", shown)):
         if name not in cls.__dict__:
             setattr(made, name, function)
-    return made
-
-
-def _init(own: Sequence[Any]) -> Callable[..., None]:
-    """What takes the fields in order or by name; in a third of the words that `dataclass` has compiled for it."""
-    given = {f"_{f.name}": f.default if f.default is not MISSING else f.default_factory for f in own}
-    takes = [f.name if given[f"_{f.name}"] is MISSING else f"{f.name}=_{f.name}" for f in own]
-    puts = [
-        f"self.{f.name}={f.name}" if f.default_factory is MISSING
-        else f"self.{f.name}=_{f.name}() if {f.name} is _{f.name} else {f.name}"
-        for f in own
-    ]  # fmt: skip
-    exec(f"def __init__(self,{','.join(takes)}):{';'.join(puts) or 'pass'}", given)
-    made: Callable[..., None] = given["__init__"]
     return made
 
 

@@ -136,10 +136,12 @@ def _who_reported(job: Job) -> set[int]:
 
 def _cut_tracebacks(job: Job) -> set[int]:
     """Ranks of whose traceback the head is here and the exception is not."""
-    cut = [(s, tb.line) for s in job.sources for tb in s.tracebacks if not tb.exception]
-    named = {s.name: {x.number: x.prefix.rank for x in s.lines({n for other, n in cut if other is s})} for s, _ in cut}
-    ranks = (job.places.source_rank.get(s.name, named[s.name].get(line)) for s, line in cut)
-    return {rank for rank in ranks if rank is not None}
+    found: set[int | None] = set()
+    for source in job.sources:
+        if cut := {tb.line for tb in source.tracebacks if not tb.exception}:
+            named = (line.prefix.rank for line in source.lines(cut))
+            found.update(job.places.source_rank.get(source.name, rank) for rank in named)
+    return {rank for rank in found if rank is not None}
 
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..lines.lazy_pattern import lazy
-from ..lines.shapes import DIGITS, Kind
+from ..lines.shapes import Kind
 from ..sources.blocks import Block
 from .kept import Hit
 from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
@@ -29,15 +29,11 @@ PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones r
 HEAD_BYTES = 512  # of a passage: which ranks it names …
 SPEAKER_BYTES = 256  # … and who speaks
 MAX_NAMED = 4  # ranks that a line names
-MAX_SHAPES = 4_000  # of line starts about which that is remembered
 # Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
 WHO = lazy(
     rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
     rb"([0-9a-fA-F]{1,16})"
 )
-
-
-_NAMED: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where it names ranks
 
 
 class Scanner:
@@ -232,13 +228,5 @@ def _speaker(passage: Passage, rule: RuleForms, plain: bytes) -> bytes:
         return plain
     # an entry of torchrun's summary names its rank below its head
     end = passage.at + HEAD_BYTES if rule.rule.match == "block" else min(passage.at + HEAD_BYTES, passage.end)
-    line = passage.block.data[passage.at : end]
-    shape = line.translate(DIGITS)
-    spans = _NAMED.get(shape)
-    if spans is None:
-        spans = [m.span(1) for m in islice(WHO.finditer(line), MAX_NAMED)]
-        if b"0x" not in shape:  # there the digit counts
-            if len(_NAMED) >= MAX_SHAPES:
-                _NAMED.clear()
-            _NAMED[shape] = spans
-    return plain + b"|" + b",".join([line[start:stop] for start, stop in spans])
+    named = islice(WHO.finditer(passage.block.data, passage.at, end), MAX_NAMED)
+    return plain + b"|" + b",".join([m[1] for m in named])

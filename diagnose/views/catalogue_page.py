@@ -13,8 +13,12 @@ from ..report.phrases import words
 from ..report.translation import ENGLISH, Translator
 from .rendering import fill
 
-NAMES = ("host", "pid", "pod", "namespace", "job_id", "file", "path", "port", "device", "rank", "module", "package")
-UNKNOWN = {name: name.upper() for name in NAMES} | {"culprit_host": "HOST", "peer_host": "OTHER_HOST"}  # in a command
+# What stands in a command for what no job tells: of `culprit_host` and `peer_port` their last words.
+NAMES = (
+    "host", "culprit_host", "peer_host", "peer", "peer_port", "port", "pid", "pod", "namespace", "job_id", "file", "path",
+    "device", "culprit_gpu", "rank", "module", "package",
+)  # fmt: skip
+UNKNOWN = {name: name.rpartition("_")[2].upper() for name in NAMES}
 
 
 def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
@@ -44,7 +48,7 @@ def unfilled(command: str | None) -> str:
     try:
         return shell_command(command, with_shared(dict(UNKNOWN), command)).strip() if command else ""
     except ValueError:
-        return command or ""
+        return ""  # it is made of a place in the program, which only a job has
 
 
 def of_no_job(text: str) -> str:
