@@ -30,6 +30,7 @@ MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both 
         "Traceback for thread ",
         "TID ",
         "#0  0x",
+        "Stack trace of the failed collective:",
     ),
     REPORT: (" FAILED  ", " HUNG  ", " RECOVERED  ", " UNFINISHED  ", "Inputs read: "),
 }

@@ -1,4 +1,4 @@
-"""What stacks of processes are made of, and how py-spy, faulthandler, gdb, pstack, eu-stack and pystack print them.
+"""What stacks of processes are made of, and how py-spy, faulthandler, gdb, pstack, eu-stack, pystack and c10d print them.
 
 In comes the text of one line, out comes a frame, the head of a thread or of a process; `stacks` puts them together. What
 `py-spy dump --json` prints is read here as a whole.
@@ -140,10 +140,11 @@ def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
     if not text.startswith("#"):
         return None
     found = _NATIVE_FRAME.match(text)
-    if found is None or not (found[2] or "(" in found[3]):
+    at = AT.search(found[3]) if found else None
+    if found is None or not (found[2] or "(" in found[3] or at):
         return None
     rest, file, line = found[3], "", None
-    if at := AT.search(rest):
+    if at:
         file, line, rest = at[1], int(at[2]), rest[: at.start()]
     elif library := _FROM.search(rest):
         file, rest = library[1], rest[: library.start()]

@@ -45,6 +45,7 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     if dumps:
         return dumps
     readers: dict[str, _Reader] = {}
+    latest: dict[str, _Reader] = {}  # by who spoke, the rank aside: c10d names the rank above a stack, not before each frame
     are_several = sum(line.message.startswith("Current thread 0x") for line in lines) > 1
     above: Line | None = None
     for line in lines:
@@ -52,6 +53,9 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
         reader = readers.get(key)
         if reader is None:
             reader = readers[key] = _Reader(key)
+        if line.prefix.rank is None and line.message.startswith("#"):
+            reader = latest.get(key, reader)
+        latest[speaker_key(line.prefix._replace(rank=None))] = reader
         reader.feed(line, above if are_several else None)
         above = line
     for reader in readers.values():
