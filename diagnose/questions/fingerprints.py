@@ -18,7 +18,7 @@ from .finding import Finding, Sentence, earliest_onset, exhibits
 
 COUNT = "count"  # as HCCL compares it, which names no operation
 GARBLED = "?"  # another operation, which nobody can read
-Call = tuple[str, str]  # operation, shape
+Call = tuple[str, str, object]  # operation, shape, number: the last one tells where nothing else does
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -28,15 +28,17 @@ def find(job: Job) -> Iterator[Finding]:
     for vote in (_own_votes, _other_votes):
         for rank, call in (told for event in events for told in vote(event)):
             votes.setdefault(rank, call)
+    if len({call[:2] for call in votes.values()}) > 1:
+        votes = {rank: (op, shape, None) for rank, (op, shape, _) in votes.items()}
     by_call: dict[Call, list[int]] = defaultdict(list)
     for rank, call in sorted(votes.items()):
         by_call[call].append(rank)
     if len(by_call) < 2:
         return
-    (usual, crowd), (odd, few), *rest = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
+    (usual, crowd), (odd, few), *rest = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), str(kv[0])))
     others = sorted([*few, *(r for _, ranks in rest for r in ranks)])
     ranks = tuple(others) if len(few) < len(crowd) and usual[0] != GARBLED else ()
-    cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
+    cause = "collective.desync" if odd[0] != usual[0] or odd[2] != usual[2] else "collective.shape-mismatch"
     says = Sentence("fingerprints.differ", {"others": others, "odd": _said(odd), "crowd": crowd, "usual": _said(usual)})
     yield Finding(
         "fingerprints", cause, says, exhibits(sorted(events, key=lambda e: (e.source, e.line or 0)), 4), ranks,
@@ -49,17 +51,17 @@ def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
     f = event.fields
     own = event.rank if event.rank is not None else f.get("group_rank")
     if isinstance(own, int) and f.get("local") is not None:
-        yield own, (COUNT, str(f["local"]))
+        yield own, (COUNT, str(f["local"]), None)
     if isinstance(own, int) and f.get("op") is not None:
-        yield own, (str(f["op"]), _shape(event, ""))
+        yield own, (str(f["op"]), _shape(event, ""), f.get("seq"))
 
 
 def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
     f, other = event.fields, event.fields.get("other_rank")
     if isinstance(other, int) and f.get("seq") and f.get("other_seq") == 0:
-        yield other, (GARBLED, "")
+        yield other, (GARBLED, "", None)
     elif isinstance(other, int) and f.get("other_op") is not None:
-        yield other, (str(f["other_op"]), _shape(event, "other_"))
+        yield other, (str(f["other_op"]), _shape(event, "other_"), f.get("other_seq"))
 
 
 def _shape(event: Event, whose: str) -> str:
@@ -69,5 +71,5 @@ def _shape(event: Event, whose: str) -> str:
 
 
 def _said(call: Call) -> Sentence:
-    op, shape = call
-    return Sentence("fingerprints.call", {"op": op if op != GARBLED else None, "shape": shape})
+    op, shape, number = call
+    return Sentence("fingerprints.call", {"op": op if op != GARBLED else None, "shape": shape, "number": number})
