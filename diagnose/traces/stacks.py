@@ -45,7 +45,7 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     if dumps:
         return dumps
     readers: dict[str, _Reader] = {}
-    latest: dict[str, _Reader] = {}  # by who spoke, the rank aside: c10d names the rank above a stack, not before each frame
+    latest: dict[str, _Reader] = {}  # by who spoke, the rank aside: c10d names it above a stack, not at each frame
     are_several = sum(line.message.startswith("Current thread 0x") for line in lines) > 1
     above: Line | None = None
     for line in lines:
