@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from ..job.activity import STRAGGLER, last_line, last_phase
 from ..job.event import Event
@@ -54,5 +55,5 @@ def _taken_twice(job: Job) -> Iterator[Finding]:
     if len(times) == 1 and (count := times.pop()) > 1 and count * len(roll) == world:
         missing = tuple(r for r in range(min(world, MOST_RANKS)) if r not in roll)
         says = Sentence("named_absent.taken", {"ranks": tuple(sorted(roll)), "count": count, "missing": missing})
-        shown = exhibits(e for _, events in sorted(roll.items()) for e in events)
+        shown = exhibits(sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0)))
         yield Finding("named_absent", TAKEN, says, shown, certainty="possible", fields=dict(shown[0].event.fields))
