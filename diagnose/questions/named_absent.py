@@ -43,7 +43,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _taken_twice(job: Job) -> Iterator[Finding]:
-    """Nothing failed and nothing began: all who are heard share ranks, two by two, and the rest of the world is not heard."""
+    """Nothing failed or began: all who are heard share ranks, and the rest of the world is not heard."""
     if job.failures() or job.was_alive:
         return
     roll: dict[int, list[Event]] = {}
@@ -55,5 +55,6 @@ def _taken_twice(job: Job) -> Iterator[Finding]:
     if len(times) == 1 and (count := times.pop()) > 1 and count * len(roll) == world:
         missing = tuple(r for r in range(min(world, MOST_RANKS)) if r not in roll)
         says = Sentence("named_absent.taken", {"ranks": tuple(sorted(roll)), "count": count, "missing": missing})
-        shown = exhibits(sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0)))
-        yield Finding("named_absent", TAKEN, says, shown, certainty="possible", fields=dict(shown[0].event.fields))
+        events = sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0))
+        fields = dict(events[0].fields)
+        yield Finding("named_absent", TAKEN, says, exhibits(events), certainty="possible", fields=fields)
