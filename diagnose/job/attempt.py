@@ -129,7 +129,7 @@ def reborn_at(job: Job) -> dict[str, int]:
 
 
 def _reborn(source: SourceEvents) -> Event | None:
-    """The first introduction in the last life of a rank, by another process id, or word for word again below what it raised."""
+    """The first introduction in the last life: by another process id, or word for word again below an error."""
     known: dict[tuple[object, ...], Event] = {}
     raised = [(e.rank, e.line or 0) for e in source.events if e.role in FAILING and e.traceback is not None]
     birth = None
@@ -139,6 +139,7 @@ def _reborn(source: SourceEvents) -> Event | None:
         between = range(before.line or 0, event.line or 0)
         is_again = event.fields == before.fields and any(rank == event.rank and n in between for rank, n in raised)
         if is_again or (None not in (before.pid, event.pid) and before.pid != event.pid):
-            birth = event if birth is None or (before.line or 0) >= (birth.line or 0) else birth  # the first of this life
+            is_next = birth is None or (before.line or 0) >= (birth.line or 0)  # and not of the life that began above
+            birth = event if is_next else birth
         known[key] = event
     return birth
