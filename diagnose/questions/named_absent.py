@@ -47,12 +47,15 @@ def _taken_twice(job: Job) -> Iterator[Finding]:
     if job.failures() or job.was_alive:
         return
     roll: dict[int, list[Event]] = {}
-    for event in job.telling("identity"):
-        if event.fields.get("rank") is not None and event.fields.get("world_size"):
-            roll.setdefault(event.fields["rank"], []).append(event)
-    world = max((e.fields["world_size"] for events in roll.values() for e in events), default=0)
-    times = {len(events) for events in roll.values()}
-    if len(times) == 1 and (count := times.pop()) > 1 and count * len(roll) == world:
+    told = [e for e in job.telling("identity") if e.fields.get("world_size")]
+    for event in told:
+        roll.setdefault(event.fields.get("rank", -1), []).append(event)
+    world = max((e.fields["world_size"] for e in told), default=0)
+    count = min(map(len, roll.values()), default=0)
+    is_all = count > 1 and count * len(roll) == world and all(len(events) == count for events in roll.values())
+    # Two log handlers print each line twice, one below the other; who has no rank says that all have joined.
+    pairs = [events[:2] for events in roll.values()] if is_all and -1 not in roll else []
+    if any(a.source != b.source or (b.line or 0) > (a.line or 0) + 1 for a, b in pairs):
         missing = tuple(r for r in range(min(world, MOST_RANKS)) if r not in roll)
         says = Sentence("named_absent.taken", {"ranks": tuple(sorted(roll)), "count": count, "missing": missing})
         events = sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0))
