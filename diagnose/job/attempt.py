@@ -27,9 +27,9 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
 
 
 def _count_marks(source: SourceEvents) -> None:
-    """Number the events of one source, in order of lines, by the marks in it."""
+    """Number the events of one source by the marks in it; `CANCELLED … DUE TO JOB REQUEUE` is an end and a mark."""
     count = 0
-    for event in sorted(source.all_events(), key=lambda e: e.line or 0):
+    for event in sorted(source.all_events(), key=lambda e: (e.line or 0, e.role not in FAILING)):
         if event.rule.tells == "attempt":
             stated = event.fields.get("n")
             count = stated if isinstance(stated, int) else count + 1
