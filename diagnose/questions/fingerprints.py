@@ -28,11 +28,10 @@ def find(job: Job) -> Iterator[Finding]:
     for vote in (_own_votes, _other_votes):
         for rank, call in (told for event in events for told in vote(event)):
             votes.setdefault(rank, call)
-    if len({call[:2] for call in votes.values()}) > 1:
-        votes = {rank: (op, shape, None) for rank, (op, shape, _) in votes.items()}
+    are_other_calls = len({call[:2] for call in votes.values()}) > 1
     by_call: dict[Call, list[int]] = defaultdict(list)
-    for rank, call in sorted(votes.items()):
-        by_call[call].append(rank)
+    for rank, (op, shape, number) in sorted(votes.items()):
+        by_call[op, shape, None if are_other_calls else number].append(rank)
     if len(by_call) < 2:
         return
     (usual, crowd), (odd, few), *rest = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), str(kv[0])))

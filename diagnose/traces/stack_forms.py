@@ -70,6 +70,7 @@ class StackDump:
 
 
 Head = TypeVar("Head", StackDump, StackThread)
+_READ: dict[str, Any] = {"pid": int, "is_main": bool}
 
 
 @lru_cache
@@ -83,11 +84,7 @@ def _read_head(text: str, table: str, head: type[Head]) -> Head | None:
     for begins, told, pattern in _rows(table):
         if text.startswith(begins) and (found := pattern.match(text)):
             fields: dict[str, Any] = {**told, **{k: v for k, v in found.groupdict().items() if v is not None}}
-            if "pid" in fields:
-                fields["pid"] = int(fields["pid"])
-            if "is_main" in fields:
-                fields["is_main"] = True
-            return head(**fields)
+            return head(**{k: _READ.get(k, str)(v) for k, v in fields.items()})
     return None
 
 
@@ -137,9 +134,7 @@ def read_python_frame(text: str) -> StackFrame | None:
 
 def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
     """Read a frame of gdb, pstack, eu-stack or cuda-gdb with its number, which starts at 0 for the innermost."""
-    if not text.startswith("#"):
-        return None
-    found = _NATIVE_FRAME.match(text)
+    found = _NATIVE_FRAME.match(text) if text.startswith("#") else None
     at = AT.search(found[3]) if found else None
     if found is None or not (found[2] or "(" in found[3] or at):
         return None

@@ -50,11 +50,8 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     above: Line | None = None
     for line in lines:
         key = speaker_key(line.prefix)
-        reader = readers.get(key)
-        if reader is None:
-            reader = readers[key] = _Reader(key)
-        if line.prefix.rank is None and line.message.startswith("#"):
-            reader = latest.get(key, reader)
+        reader = readers.get(key) or readers.setdefault(key, _Reader(key))
+        reader = latest.get(key, reader) if line.prefix.rank is None and line.message.startswith("#") else reader
         latest[speaker_key(line.prefix._replace(rank=None))] = reader
         reader.feed(line, above if are_several else None)
         above = line
