@@ -47,7 +47,8 @@ class CodePlace:
 class Evidence:
     """One place in the logs, shown as proof; `before` and `after` are the lines around it.
 
-    `own_code`: of a traceback, the frames that are no library's, innermost first.
+    `own_code`: of a traceback or a stack, the frames that are no library's, innermost first. `speaker`: the process that
+    printed it, as the line's prefix names it.
     """
 
     file: str = ""
@@ -64,6 +65,7 @@ class Evidence:
     spans: tuple[Span, ...] = ()
     also_in: tuple[Place, ...] = ()
     own_code: tuple[CodePlace, ...] = ()
+    speaker: str = ""
 
 
 @record

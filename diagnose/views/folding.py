@@ -30,6 +30,9 @@ ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", 
 UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
+# Fields that name who is meant where no rank is known, each with the word before it
+NAMES_IN_PROOFS = (("host", "ip"), ("host", "node"), ("host", "nodes"), ("host", "pod"), ("gpu", "device"), ("gpu", "pci"),
+                   ("pid", "pid"), ("task", "task"), ("executor", "executor"), ("actor", "actor"))  # fmt: skip
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
 NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
 ALIKE_CHARS = 160
@@ -186,18 +189,24 @@ def nobody(report: Report, say: Say) -> str:
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
     fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
-    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    seen, speaker = _seen(found.evidence, say), next((e.speaker for e in found.evidence if e.speaker), "")
     if fault in AT_FAULT:
         return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
     failed = [r.rank for r in ranks if r.state == "failed"]
+    follows = bool(unsure & ONLY_FOLLOWS)
     if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
-        return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
-    return say("nobody-seen", where=seen) if seen else say("nobody")
+        return say("nobody-caused" if follows else "nobody-first", who=who(say, failed))
+    where = seen or one_line(speaker)
+    return say("nobody-named" if follows else "nobody-seen", where=where) if where else say("nobody")
 
 
-def _seen(e: Evidence, say: Say) -> str:
-    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
-    host = e.host or e.fields.get("ip") or e.fields.get("node")
-    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
-    names = [say("host", name=short_host(str(host)))] if host else []
-    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
+def _seen(evidence: Sequence[Evidence], say: Say) -> str:
+    """What proofs that name no rank name instead: `host node-a, GPU 3, pid 4711`."""
+    for e in evidence:
+        named = [(key, e.fields.get(field)) for key, field in NAMES_IN_PROOFS]
+        host = e.host or next((n for key, n in named if key == "host" and n and n != "0.0.0.0"), None)
+        numbers = [(key, n) for key, n in named if key != "host" and n is not None]
+        if host or numbers:
+            names = [say("host", name=short_host(str(host)))] if host else []
+            return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers)])
+    return ""
