@@ -229,7 +229,8 @@ def _pod(job: Job) -> Place | None:
     """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
     if any(".svc." in f"{host}." for host in job.hosts):
         return "logs", None
-    return next(((s.name, None) for s in job.sources for speaker in s.speakers if speaker.pod), None)
+    named = (s.name for s in job.sources if job.places.by_source[s.name].pod or any(x.pod for x in s.speakers))
+    return next(((name, None) for name in named), None)
 
 
 def _hosts(job: Job, facts: Facts) -> int | None:

@@ -18,6 +18,7 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
 from .fact_store import Facts, in_range
@@ -48,6 +49,8 @@ ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one coll
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
+STACK_LINES = 12  # below a crash in which its stack begins
+LEAST_SAID, MOST_QUOTED = 12, 120  # characters of a line that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
@@ -57,6 +60,13 @@ _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)") 
 _WORD = re.compile(r"\w+")
 _PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
 _PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}", re.ASCII)  # in what is said, for commands
+# `[ 3] /lib/libmpi.so.40(PMPI_Wait+0x164)[0x4000]`, `@ 0x7f5df1c2b1c4 hdfsRead`, `PC: @ 0x7f51  (unknown)  flash_fwd`
+_NATIVE = re.compile(
+    r"/(lib[\w+-]{1,60}\.so)[\w.]*\(([A-Za-z_]\w{3,80})?|@ +0x\w+ +(?:\d+ +|\(unknown\) +)?([A-Za-z_][\w:~]{3,120})"
+)
+_HANDLERS = re.compile(
+    r"lib(?:c|pthread|ucs|SegFault)\.so|[Ff]ailure|[Ss]ignal|_kill|restore_rt|start_thread|sigtramp|\babort|raise"
+)
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -190,6 +200,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
+        "last_text": _quoted(last[1]) if last else None,
         "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
@@ -209,6 +220,10 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
         "raised_at": _raised_at(tb),
+        "raised_code": tb.frames[-1].code if tb is not None and tb.frames else None,
+        "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
+        "line_above": _line_above(job, told),
+        "crashed_in": _crashed_in(job, told),
         **_window(told),
     }
 
@@ -218,6 +233,27 @@ def _raised_at(tb: Traceback | None) -> str | None:
     inner = tb.frames[-1] if tb is not None and tb.frames else None
     package = _PACKAGES.split(inner.file)[-1] if inner is not None else ""
     return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
+
+
+def _line_above(job: Job, told: Event | None) -> str | None:
+    """What was printed last, by whom no prefix says, above the line that tells of a failure."""
+    lines = next((s.lines() for s in job.sources if told is not None and s.name == told.source), [])
+    above = [x for x in lines if told is not None and x.number < (told.line or 0) and x.prefix.rank is None]
+    return next((said for x in reversed(above) if len(said := _quoted(x)) >= LEAST_SAID), None)
+
+
+def _crashed_in(job: Job, told: Event | None) -> str | None:
+    """The first library or function of a native stack below a line, past the handler's own: `libmpi.so (PMPI_Wait)`."""
+    lines = next((s.lines() for s in job.sources if told is not None and s.name == told.source), [])
+    below = [x for x in lines if told is not None and 0 < x.number - (told.line or 0) <= STACK_LINES]
+    for library, inside, function in (m.groups() for x in below for m in _NATIVE.finditer(x.message)):
+        if not _HANDLERS.search(f"{library or ''} {function or ''}"):
+            return f"{library} ({inside})" if library and inside else str(library or function)
+    return None
+
+
+def _quoted(line: Line) -> str:
+    return " ".join(line.message.split())[:MOST_QUOTED].rstrip()
 
 
 def _window(told: Event | None) -> dict[str, Any]:
@@ -244,12 +280,13 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The other end of a connection, where its name may stand in a command."""
     stated = str(fields.get("peer_host") or fields.get("peer_ip") or "")
     match = _ADDRESS.search(str(fields.get("last_error") or ""))
-    peer = stated if _NAME.fullmatch(stated) else match[1] if match else None
+    peer = stated.strip("[]").removeprefix("::ffff:") if _NAME.fullmatch(stated) else match[1] if match else None
     port = fields.get("peer_port")
     return {
         "peer": peer,
         "peer_port": port if isinstance(port, int) else None,
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
+        "peer_is_address": bool(re.fullmatch(r"[\d.]+|.*:.*", peer or "")),
     }
 
 
