@@ -49,7 +49,7 @@ ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one coll
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
-STACK_LINES = 12  # below a crash in which its stack begins
+ABOVE, BELOW = 40, 13  # lines that are read beside the one that tells of a failure
 LEAST_SAID, MOST_QUOTED = 12, 120  # characters of a line that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
@@ -60,13 +60,6 @@ _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)") 
 _WORD = re.compile(r"\w+")
 _PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
 _PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}", re.ASCII)  # in what is said, for commands
-# `[ 3] /lib/libmpi.so.40(PMPI_Wait+0x164)[0x4000]`, `@ 0x7f5df1c2b1c4 hdfsRead`, `PC: @ 0x7f51  (unknown)  flash_fwd`
-_NATIVE = re.compile(
-    r"/(lib[\w+-]{1,60}\.so)[\w.]*\(([A-Za-z_]\w{3,80})?|@ +0x\w+ +(?:\d+ +|\(unknown\) +)?([A-Za-z_][\w:~]{3,120})"
-)
-_HANDLERS = re.compile(
-    r"lib(?:c|pthread|ucs|SegFault)\.so|[Ff]ailure|[Ss]ignal|_kill|restore_rt|start_thread|sigtramp|\babort|raise"
-)
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -222,8 +215,7 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "raised_at": _raised_at(tb),
         "raised_code": tb.frames[-1].code if tb is not None and tb.frames else None,
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
-        "line_above": _line_above(job, told),
-        "crashed_in": _crashed_in(job, told),
+        **_beside(job, told),
         **_window(told),
     }
 
@@ -235,21 +227,18 @@ def _raised_at(tb: Traceback | None) -> str | None:
     return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
 
 
-def _line_above(job: Job, told: Event | None) -> str | None:
-    """What was printed last, by whom no prefix says, above the line that tells of a failure."""
-    lines = next((s.lines() for s in job.sources if told is not None and s.name == told.source), [])
-    above = [x for x in lines if told is not None and x.number < (told.line or 0) and x.prefix.rank is None]
-    return next((said for x in reversed(above) if len(said := _quoted(x)) >= LEAST_SAID), None)
-
-
-def _crashed_in(job: Job, told: Event | None) -> str | None:
-    """The first library or function of a native stack below a line, past the handler's own: `libmpi.so (PMPI_Wait)`."""
-    lines = next((s.lines() for s in job.sources if told is not None and s.name == told.source), [])
-    below = [x for x in lines if told is not None and 0 < x.number - (told.line or 0) <= STACK_LINES]
-    for library, inside, function in (m.groups() for x in below for m in _NATIVE.finditer(x.message)):
-        if not _HANDLERS.search(f"{library or ''} {function or ''}"):
-            return f"{library} ({inside})" if library and inside else str(library or function)
-    return None
+def _beside(job: Job, told: Event | None) -> dict[str, Any]:
+    """What was printed last above a line, by whom no prefix says, and what a native stack below it begins with."""
+    at = (told.line or 0) if told is not None else 0
+    near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
+    said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
+    frame, handler = (re.compile(_shared()["patterns"][name]) for name in ("native_frame", "of_a_handler"))
+    inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
+    inner = next(inside, None)
+    return {
+        "line_above": next((text for text in reversed(said) if len(text) >= LEAST_SAID), None),
+        "crashed_in": inner and (f"{inner[1]} ({inner[2]})" if inner[2] else inner[1] or inner[3]),
+    }
 
 
 def _quoted(line: Line) -> str:

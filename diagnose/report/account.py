@@ -113,10 +113,8 @@ def _diagnosis(
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
     own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
-    code = (
-        {"code_file": own.file, "code_line": own.line, "code_function": own.function, "code_text": own.code} if own else {}
-    )
-    code |= {"code_name": file_name(own.file)} if own else {}
+    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
+    code |= {"code_function": own.function, "code_text": own.code} if own else {}
     fields = {**code, **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)
@@ -167,9 +165,8 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 
 def _told(suspect: Candidate) -> dict[str, Any]:
     """What the first event captured; where its line says only that it happened, what the message says right below."""
-    first = suspect.first
-    assert first is not None
-    near = [e for e in suspect.events if e.rule is first.rule and e.source == first.source and e.line and first.line]
+    first = suspect.first or suspect.events[0]
+    near = (e for e in suspect.events if (e.rule, e.source) == (first.rule, first.source) and e.line and first.line)
     below = (e.fields for e in near if 0 < (e.line or 0) - (first.line or 0) <= NEXT_LINES and e.fields)
     return dict(first.fields or next(below, {}))
 

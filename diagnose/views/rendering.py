@@ -32,9 +32,7 @@ SUFFIXES = {
     ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".xml": "junit",
     ".txt": "terminal",
 }  # fmt: skip
-TEMPLATES_OF = {
-    "markdown": "report.md.j2", "slack": "report.slack.j2", "github": "report.github.j2", "junit": "report.junit.j2",
-}  # fmt: skip
+TEMPLATES_OF = {"markdown": "report.md.j2", **{form: f"report.{form}.j2" for form in ("slack", "github", "junit")}}
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
