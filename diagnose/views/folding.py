@@ -28,6 +28,8 @@ HOSTS_SHOWN = 3
 AT_FAULT = ("config", "software", "platform", "storage")  # layers and owners of causes for which no rank is at fault
 ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
 UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
+WAITING_ALIKE = ("collective.timeout", "collective.desync")  # of what hangs: all wait, and none is known to be late
+OF_NO_HOST = ("0.0.0.0", "127.0.0.1", "localhost")
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
 NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
 ALIKE_CHARS = 160
@@ -185,13 +187,16 @@ def nobody(report: Report, say: Say) -> str:
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
     fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
-    seen = _seen(found.evidence, say) or one_line(next((e.speaker for e in found.evidence if e.speaker), ""))
+    seen = _seen(found.evidence, say)
     if fault in AT_FAULT:
         return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
     failed = [r.rank for r in ranks if r.state == "failed"]
     follows = unsure & ONLY_FOLLOWS
+    if report.outcome == "hung" and found.cause in WAITING_ALIKE:
+        return say("nobody-waits")
     if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
         return say("nobody-caused" if follows else "nobody-first", who=who(say, failed))
+    seen = seen or one_line(next((e.speaker for e in found.evidence if e.speaker), ""))
     return say("nobody-named" if follows else "nobody-seen", where=seen) if seen else say("nobody")
 
 
@@ -199,9 +204,9 @@ def _seen(evidence: Sequence[Evidence], say: Say) -> str:
     """What proofs that name no rank name instead: `host node-a, GPU 3, pid 4711`."""
     for e in evidence:
         words = _limits()["names_in_proofs"].items()
-        named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, "0.0.0.0")]
-        hosts = [e.host] if e.host else [name for key, name in named if key == "host"]
-        names = [say("host", name=short_host(name)) for name in hosts[:1]]
-        if names := names + [say(key, n=one_line(name)) for key, name in named if key != "host"]:
+        named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, *OF_NO_HOST)]
+        hosts = [*(n for key, n in named if key == "peer"), e.host, *(n for key, n in named if key == "host")]
+        names = [say("host", name=short_host(name)) for name in hosts if name][:1]
+        if names := names + [say(key, n=one_line(name)) for key, name in named if key not in ("host", "peer")]:
             return say("comma").join(names)
     return ""
