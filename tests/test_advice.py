@@ -290,15 +290,6 @@ def test_a_reset_after_whole_steps_is_no_question_of_set_up() -> None:
     assert not any(word in said for word in ("IFNAME", "/dev/shm", "P2P", "nc -zv"))
 
 
-@pytest.mark.parametrize(
-    ("openrlhf", "vllm", "expected"), [("0.3.0", "0.4.3", True), ("0.6.0", "0.8.1", False), ("0.3.0", "0.4.2", False)]
-)
-def test_gloo_is_offered_only_where_the_weight_sync_is_broken(openrlhf: str, vllm: str, expected: bool) -> None:
-    facts = facts_of(framework="openrlhf", openrlhf_version=openrlhf, vllm_version=vllm)
-    text = " ".join(a.command or "" for a in advise("nccl.remote-error", {}, facts))
-    assert expected is ("vllm_sync_backend gloo" in text)
-
-
 # --- the platform -------------------------------------------------------------------------------------------------
 
 

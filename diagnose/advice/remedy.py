@@ -21,7 +21,7 @@ from ..lines.cache import tables
 from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
-from .fact_store import Facts, in_range
+from .fact_store import Facts
 from .known_bugs import BUGS
 from .limits import memory_numbers, timeout_numbers
 from .settings import PACKAGES
@@ -46,7 +46,6 @@ ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 NATIVE = "cntk"  # the toolkit whose processes run no Python
 ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
-LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
 ABOVE, BELOW = 40, 13  # lines that are read beside the one that tells of a failure
@@ -128,7 +127,7 @@ def step_values(
 
 def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield the numbers and names that follow for this cause from what its line captured and the facts."""
-    found = {**_peer(fields), "breaks_weight_sync": _breaks_weight_sync(facts)}
+    found = _peer(fields)
     for start, solver in SOLVERS:
         if cause.startswith(start):
             found.update(solver(fields, facts))
@@ -212,19 +211,20 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
-        "raised_at": _raised_at(tb),
-        "raised_code": tb.frames[-1].code if tb is not None and tb.frames else None,
+        **_raised(tb),
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
         **_beside(job, told),
         **_window(told),
     }
 
 
-def _raised_at(tb: Traceback | None) -> str | None:
-    """The innermost frame, where it is of an installed package: `deepspeed/runtime/zero/stage3.py:2117`."""
-    inner = tb.frames[-1] if tb is not None and tb.frames else None
-    package = _PACKAGES.split(inner.file)[-1] if inner is not None else ""
-    return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
+def _raised(tb: Traceback | None) -> dict[str, Any]:
+    """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
+    if tb is None or not tb.frames:
+        return {}
+    package = _PACKAGES.split(tb.frames[-1].file)[-1]
+    is_installed = package != tb.frames[-1].file
+    return {"raised_at": f"{package}:{tb.frames[-1].line}" if is_installed else None, "raised_code": tb.frames[-1].code}
 
 
 def _beside(job: Job, told: Event | None) -> dict[str, Any]:
@@ -277,16 +277,6 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
         "peer_is_address": bool(re.fullmatch(r"[\d.]+|.*:.*", peer or "")),
     }
-
-
-def _breaks_weight_sync(facts: Facts) -> bool:
-    """Whether trainer and vLLM workers share a group that vLLM breaks; its failures look like the network's."""
-    has_vllm = facts.get("vllm_version") is not None or "vllm" in facts.packages or facts.get("vllm_engines") is not None
-    if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
-        return False
-    if in_range(facts.get("openrlhf_version"), ">=0.6.0"):
-        return False
-    return in_range(facts.get("vllm_version"), f">{LAST_VLLM_WITH_NCCL_GROUPS}") is not False
 
 
 def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:

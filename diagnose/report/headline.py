@@ -45,8 +45,8 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
         own = proof.own_code[0]
         raised = _cut_inside(_raised(root.first, said))
         place = f"{file_name(own.file)}:{own.line}"
-        who = _who(job, verdict, root, translator, bare=True)
-        return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
+        told = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
+        return _whole(translator.say("headline.code", **told, said=raised, is_inferred="inferred-rank" in verdict.reasons))
     who = "" if is_named else _who(job, verdict, root, translator)
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
