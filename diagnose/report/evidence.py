@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +22,6 @@ MAX_AROUND = 400  # characters of a line beside the proof
 MOST_FRAMES = 3  # the innermost say where it broke and who called; further out it is the training loop
 MAX_CODE = 200
 BELOW = 4  # lines between what crashed and the dump of its stacks
-BARE = frozenset(f"{name}.py" for name in sys.stdlib_module_names)  # as py-spy shortens `/usr/lib/python3.11/selectors.py`
 BAR = "%|"  # ` 34%|███▍      | 34/100`
 TELLING_BELOW, TELLING_CHARS = 6, 12  # lines below an exception in which what it says may stand, and the least of that
 
@@ -133,8 +131,7 @@ def own_code_of_stack(dumps: Sequence[StackDump], line: int | None) -> tuple[Cod
     """Yield the same of the stack around `line`, or of the thread that crashed, which is below the line that says so."""
     dump = next((d for d in dumps if line is not None and d.line - BELOW * (not d.is_live) <= line <= d.end_line), None)
     thread = main_thread(dump) if dump is not None else None
-    frames = [f for f in thread.frames if f.file not in BARE] if thread is not None else []
-    return _own([Frame(f.file, f.line, f.function, "") for f in frames if f.line])
+    return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()
 
 
 def _named(speaker: Speaker) -> str:

@@ -21,7 +21,6 @@ from .translation import Translator
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
 KEPT_END = 60
-# The place in C++ or in a graph, which no user can change
 RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$|\{\{function_node [^}]{1,200}\}\} ?")
 MODULE = re.compile(r"^(?:[a-z_]\w{0,60}\.){1,8}(?=[A-Z])")  # of an exception's name
 BACKSLASH = "\\"  # of Windows paths

@@ -158,11 +158,8 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
-FILTERS: tuple[Callable[..., Any], ...] = (
-    escapes.md, escapes.md_link, escapes.code, escapes.code_cell, escapes.fence, escapes.slack, escapes.slack_code,
-    escapes.slack_fence, escapes.xml, escapes.quoted, escapes.github, escapes.github_property, block, filled, clip,
-    one_line,
-)  # fmt: skip
+ESCAPES = "md md_link code code_cell fence slack slack_code slack_fence xml quoted github github_property".split()
+FILTERS: tuple[Callable[..., Any], ...] = (*(getattr(escapes, name) for name in ESCAPES), block, filled, clip, one_line)
 
 
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
