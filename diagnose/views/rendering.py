@@ -158,7 +158,7 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
-ESCAPES = "md md_link code code_cell fence slack slack_code slack_fence xml quoted github github_property".split()
+ESCAPES = ["md", "md_link", "code", "code_cell", "fence", "slack", "slack_code", "slack_fence", "xml", "quoted", "github", "github_property"]
 FILTERS: tuple[Callable[..., Any], ...] = (*(getattr(escapes, name) for name in ESCAPES), block, filled, clip, one_line)
 
 
