@@ -158,8 +158,8 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
-ESCAPES = ["md", "md_link", "code", "code_cell", "fence", "slack", "slack_code", "slack_fence", "xml", "quoted", "github", "github_property"]
-FILTERS: tuple[Callable[..., Any], ...] = (*(getattr(escapes, name) for name in ESCAPES), block, filled, clip, one_line)
+OF_FORMS = [f for f in vars(escapes).values() if getattr(f, "__module__", "") == escapes.__name__]
+FILTERS: tuple[Callable[..., Any], ...] = (*OF_FORMS, block, filled, clip, one_line)
 
 
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
