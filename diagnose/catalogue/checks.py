@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import regex
-
 from ..errors import SourceError
 from ..lines.prefix import read_lines
 from ..report.translation import translation_faults
@@ -129,7 +127,8 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
-    yield from neighbours(form.pattern)
+    side_by_side = neighbours(form.pattern)
+    yield from side_by_side
     groups = set(re.compile(form.pattern).groupindex)
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
@@ -145,16 +144,17 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "literals are not necessary for the pattern"
     if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not is_anchored(form.pattern):
         yield "role cause: start the pattern with ^, or say `unanchored: why`"
-    yield from _slow(form)
+    if not side_by_side:
+        yield from _slow(form)
 
 
 def _slow(form: Form) -> Iterator[str]:
     """Try the pattern on texts made from itself to keep it busy."""
-    pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
+    matcher = Matcher(())
     for text in adversarial_texts(form.pattern):
         started = time.process_time()
-        with contextlib.suppress(TimeoutError):
-            pattern.search(text, timeout=1.0)
+        with contextlib.suppress(PatternTimeout):
+            matcher.verify(form, text)
         if time.process_time() - started > ADVERSARIAL_LIMIT_S:
             yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}…"
             return

@@ -21,7 +21,7 @@ from ..lines.record import record
 from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 9  # raise when what is read from the same files changes
+CACHE_VERSION = 10  # raise when what is read from the same files changes
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -170,6 +170,7 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], base: Catalogue | None = N
             continue
         cause = None if parts[0] in CAUSELESS else home
         rule = replace(check(Rule, loaded, path), id=f"{home}/{parts[2]}", cause=cause)
+        rule = replace(rule, forms=tuple([replace(form, is_timed=folder != SHIPPED) for form in rule.forms]))
         if rule.disable:
             rules.pop(rule.id, None)
         else:

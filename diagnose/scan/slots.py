@@ -6,10 +6,9 @@ when the blocks that they lie in are given up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 from ..catalogue.matcher import PatternTimeout, read_fields
 from ..catalogue.rule import Form
 from .kept import Hit, Tally, cap, tally_of
@@ -18,9 +17,6 @@ from .scan_rules import Reading, RuleForms, ScanRules
 from .voices import MAX_TEXT
 from .walks import AFTER, Walk, walk_for
 from .windows import BEFORE, Windows, decode, is_frame
-
-if TYPE_CHECKING:
-    import regex
 
 NEAR_BYTES = MAX_TEXT // 2  # of a block on either side of a hit, in which its neighbours most often stand
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
@@ -90,7 +86,7 @@ class Verifier:
         index, candidate = next(found, (0, candidates[0]))
         return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
 
-    def _search(self, passage: Passage, rule: RuleForms) -> tuple[regex.Match[str] | None, int, int, bool]:
+    def _search(self, passage: Passage, rule: RuleForms) -> tuple[re.Match[str] | None, int, int, bool]:
         """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
         has_time = True
         for index, (prefix, message) in enumerate(passage.pieces()[1]):
@@ -109,7 +105,7 @@ class Verifier:
         return None, 0, 0, has_time
 
 
-def _reading(rule: RuleForms, form: int, match: regex.Match[str], shift: int) -> Reading:
+def _reading(rule: RuleForms, form: int, match: re.Match[str], shift: int) -> Reading:
     """How a line is read in which the message begins behind so many characters."""
     names = [name for name, text in match.groupdict().items() if text is not None]
     return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
