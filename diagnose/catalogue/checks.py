@@ -127,8 +127,6 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
-    side_by_side = neighbours(form.pattern)
-    yield from side_by_side
     groups = set(re.compile(form.pattern).groupindex)
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
@@ -144,12 +142,14 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "literals are not necessary for the pattern"
     if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not is_anchored(form.pattern):
         yield "role cause: start the pattern with ^, or say `unanchored: why`"
-    if not side_by_side:
-        yield from _slow(form)
+    yield from _slow(form)
 
 
 def _slow(form: Form) -> Iterator[str]:
-    """Try the pattern on texts made from itself to keep it busy."""
+    """Look for repeats side by side; where there are none, try the pattern on texts made from itself to keep it busy."""
+    if side_by_side := neighbours(form.pattern):
+        yield from side_by_side
+        return
     matcher = Matcher(())
     for text in adversarial_texts(form.pattern):
         started = time.process_time()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
 from ..catalogue.matcher import PatternTimeout, read_fields
 from ..catalogue.rule import Form
 from .kept import Hit, Tally, cap, tally_of
