@@ -160,7 +160,7 @@ def test_a_pattern_that_ran_out_of_time_is_not_asked_again(monkeypatch: pytest.M
         asked.append(text)
         raise TimeoutError
 
-    form = Form(("is not supported",), "is not supported")
+    form = Form(("is not supported",), "is not supported", is_timed=True)
     matcher = Matcher(())
     monkeypatch.setattr(matcher, "_compiled_pattern", lambda *_: SimpleNamespace(search=search))
     for text in ("one", "two"):
