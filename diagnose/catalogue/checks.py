@@ -229,8 +229,8 @@ def literal_costs(catalogue: Catalogue, folder: Path) -> Iterator[str]:
     yield f"{'literal':{WIDTH}} {'hits':>8} {'share':>6} {'verified':>8} {'ms':>8}  rule"
     for literal, count in hits.most_common():
         scale = count / tried[literal]
-        rule = matcher.candidates[matcher.owners[literal][0]].rule.id
-        text = matcher.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
+        rule = matcher.index.candidates[matcher.index.owners[literal][0]].rule.id
+        text = matcher.index.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
         ms = spent[literal] * scale / 1e6
         yield f"{text:{WIDTH}} {count:8} {count / whole:6.1%} {verified[literal] * scale:8.0f} {ms:8.1f}  {rule}"
 
@@ -254,7 +254,7 @@ def _line(data: bytes, end: int) -> bytes:
 def _is_verified(matcher: Matcher, literal: int, line: bytes) -> bool:
     """Whether the pattern of any form that has the literal matches the line."""
     pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line.decode("utf-8", "replace"))]
-    candidates = [matcher.candidates[n] for n in matcher.owners[literal]]
+    candidates = [matcher.index.candidates[n] for n in matcher.index.owners[literal]]
     try:
         return any(matcher.verify_line(c, message, prefix) is not None for c in candidates for prefix, message in pieces)
     except PatternTimeout:

@@ -47,7 +47,7 @@ for name in names:
 sources = {m.__name__: inspect.getsource(m) for m in modules}
 for module in modules:
     for name, value in vars(module).items():
-        value = value._compile() if isinstance(value, lazy_pattern._Lazy) else value
+        value = re.compile(*value._given) if isinstance(value, lazy_pattern._Lazy) else value
         if isinstance(value, re.Pattern):
             is_bytes = isinstance(value.pattern, bytes)
             source = sources[module.__name__] if name.startswith("_") else "".join(sources.values())
