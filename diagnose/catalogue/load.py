@@ -21,7 +21,7 @@ from ..lines.record import record
 from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 11  # raise when what is read from the same files changes
+CACHE_VERSION = 12  # raise when what is read from the same files changes
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -173,21 +173,13 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], base: Catalogue | None = N
         if rule.disable:
             rules.pop(rule.id, None)
         else:
-            rules[rule.id] = _of_ours(rule) if folder == SHIPPED else _of_a_user(rule, path)
+            rules[rule.id] = rule if folder == SHIPPED else _of_a_user(rule, path)
             homes[rule.id] = path
     homeless = next((name for name, rule in rules.items() if rule.cause is not None and rule.cause not in causes), None)
     if homeless is not None:
         raise RuleError(f"{homes[homeless]}: {rules[homeless].cause} has no cause.yaml; write one beside it")
     said = (base.sentences if base else {}) | {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
-
-
-def _of_ours(rule: Rule) -> Rule:
-    if not (rule.generic and rule.match == "traceback"):
-        return rule
-    from .pattern_facts import parts_of
-
-    return replace(rule, forms=tuple([replace(form, parts=parts_of(form.pattern)) for form in rule.forms]))
 
 
 def _of_a_user(rule: Rule, path: Path) -> Rule:
@@ -199,7 +191,7 @@ def _of_a_user(rule: Rule, path: Path) -> Rule:
             regex.compile(pattern)
         except (regex.error, RecursionError, OverflowError) as error:
             raise RuleError(f"{path}: not a pattern that can be used: {pattern[:60]}: {error}") from error
-    return replace(rule, forms=tuple([replace(form, parts=(), is_timed=True) for form in rule.forms]))
+    return replace(rule, forms=tuple([replace(form, is_timed=True) for form in rule.forms]))
 
 
 def load_yaml(path: Path, data: bytes) -> dict[str, Any]:

@@ -78,29 +78,6 @@ def _inner(op: Any, arg: Any) -> list[Any]:
     return [arg[-1]] if op in (sre.SUBPATTERN, sre.ASSERT, sre.ASSERT_NOT) else []
 
 
-def parts_of(pattern: str) -> tuple[str, ...]:
-    """Yield the parts of a pattern that tell: each match holds one of the texts of each, which NUL parts."""
-    return tuple(["\0".join(texts) for texts in _parts(sre_parse.parse(pattern))])
-
-
-def _parts(tree: Any) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
-    run = ""
-    for op, arg in [*tree, (None, None)]:
-        if op is sre.LITERAL:
-            run += chr(arg)
-            continue
-        if len(run) > 1:
-            found.append((run,))
-        run = ""
-        if (op is sre.SUBPATTERN and not arg[1]) or (op in REPEATS and arg[0] >= 1):
-            found += _parts(arg[-1])
-        elif op is sre.BRANCH and all(inner := [_parts(branch) for branch in arg[1]]):
-            best = (max(parts, key=lambda texts: min(map(len, texts))) for parts in inner)
-            found.append(tuple(dict.fromkeys(text for texts in best for text in texts)))
-    return found
-
-
 def is_anchored(pattern: str, flags: int = 0) -> bool:
     """Whether each match of `pattern` must begin where the message does."""
     return _begins_at_start(sre_parse.parse(pattern, flags))

@@ -85,7 +85,6 @@ class Form:
     until: str | None = None
     ignore_case: bool = False
     prefix: str | None = None  # match: line - what stands before the message has to match this too
-    parts: tuple[str, ...] = ()  # of ours that is asked of each exception: one text of each, parted by NUL, is in a match
     is_timed: bool = False  # of a user's rule: the patterns of ours are tested to take linear time
 
 

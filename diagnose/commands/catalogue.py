@@ -170,8 +170,7 @@ def rule_schema() -> None:
     schema = pydantic.TypeAdapter(Rule).json_schema()
     for name in ("id", "cause"):
         schema["properties"].pop(name, None)  # they come from the path
-    for name in ("parts", "is_timed"):
-        schema["$defs"]["Form"]["properties"].pop(name)  # as do these, and from the pattern
+    schema["$defs"]["Form"]["properties"].pop("is_timed")  # as does this
     typer.echo(json.dumps(schema, indent=2))
 
 
