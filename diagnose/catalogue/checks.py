@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import regex
-
 from ..errors import SourceError
 from ..lines.prefix import read_lines
 from ..report.translation import translation_faults
@@ -129,7 +127,6 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
-    yield from neighbours(form.pattern)
     groups = set(re.compile(form.pattern).groupindex)
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
@@ -149,12 +146,15 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
 
 
 def _slow(form: Form) -> Iterator[str]:
-    """Try the pattern on texts made from itself to keep it busy."""
-    pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
+    """Look for repeats side by side; where there are none, try the pattern on texts made from itself to keep it busy."""
+    if side_by_side := neighbours(form.pattern):
+        yield from side_by_side
+        return
+    matcher = Matcher(())
     for text in adversarial_texts(form.pattern):
         started = time.process_time()
-        with contextlib.suppress(TimeoutError):
-            pattern.search(text, timeout=1.0)
+        with contextlib.suppress(PatternTimeout):
+            matcher.verify(form, text)
         if time.process_time() - started > ADVERSARIAL_LIMIT_S:
             yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}…"
             return
@@ -229,8 +229,8 @@ def literal_costs(catalogue: Catalogue, folder: Path) -> Iterator[str]:
     yield f"{'literal':{WIDTH}} {'hits':>8} {'share':>6} {'verified':>8} {'ms':>8}  rule"
     for literal, count in hits.most_common():
         scale = count / tried[literal]
-        rule = matcher.candidates[matcher.owners[literal][0]].rule.id
-        text = matcher.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
+        rule = matcher.index.candidates[matcher.index.owners[literal][0]].rule.id
+        text = matcher.index.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
         ms = spent[literal] * scale / 1e6
         yield f"{text:{WIDTH}} {count:8} {count / whole:6.1%} {verified[literal] * scale:8.0f} {ms:8.1f}  {rule}"
 
@@ -254,7 +254,7 @@ def _line(data: bytes, end: int) -> bytes:
 def _is_verified(matcher: Matcher, literal: int, line: bytes) -> bool:
     """Whether the pattern of any form that has the literal matches the line."""
     pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line.decode("utf-8", "replace"))]
-    candidates = [matcher.candidates[n] for n in matcher.owners[literal]]
+    candidates = [matcher.index.candidates[n] for n in matcher.index.owners[literal]]
     try:
         return any(matcher.verify_line(c, message, prefix) is not None for c in candidates for prefix, message in pieces)
     except PatternTimeout:

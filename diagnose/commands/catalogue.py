@@ -170,6 +170,7 @@ def rule_schema() -> None:
     schema = pydantic.TypeAdapter(Rule).json_schema()
     for name in ("id", "cause"):
         schema["properties"].pop(name, None)  # they come from the path
+    schema["$defs"]["Form"]["properties"].pop("is_timed")  # as does this
     typer.echo(json.dumps(schema, indent=2))
 
 
