@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -186,10 +187,16 @@ def diff(
     if as_json:
         _echo_json([asdict(d) for d in found])
     else:
-        cells = [(d.name, clip(d.good or "-", CELL_WIDTH), clip(d.bad or "-", CELL_WIDTH), d.bad_place) for d in found]
+        cells = [(d.name, *(clip(text or "-", CELL_WIDTH) for text in _parting(d.good, d.bad)), d.bad_place) for d in found]
         rows = [_line(ROW.format(*row).rstrip()) for row in (("", "good", "bad", ""), *cells)]
         typer.echo("\n".join(rows) if found else "no difference found")
     return DIFF_EXIT if found else 0
+
+
+def _parting(good: str, bad: str) -> tuple[str, str]:
+    """Two long values from the word at which they part: two commands mostly begin alike."""
+    at = os.path.commonprefix([good, bad]).rfind(" ") + 1
+    return (good, bad) if max(len(good), len(bad)) <= CELL_WIDTH or not at else (f"… {good[at:]}", f"… {bad[at:]}")
 
 
 def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, dict[int, object]]:

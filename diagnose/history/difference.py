@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
+from ..advice.remedy import PLATFORM
 from ..advice.statement import Fact
 from ..catalogue.load import Catalogue
 from ..errors import UsageError
@@ -20,8 +21,11 @@ from ..sources.bounds import Deadline
 from ..sources.source import Input, Source, find_sources
 
 # Facts that differ in any two runs, or are what was found out and no cause of it.
-_OF_ONE_RUN = ("free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput")
-_VERSION = ("_version", "package", "driver", "_commit")
+_OF_ONE_RUN = (
+    "free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput", "longest", "reached",
+    "package", "hosts", "log_dir", "_address",
+)  # fmt: skip
+_VERSION = ("_version", "driver", "_commit")
 SHARP = 0.01  # two losses at one step are alike within this part of the greater one
 MAX_SHOWN = 200  # characters of a value
 
@@ -86,13 +90,23 @@ def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Differ
     for name in sorted(good.keys() | bad.keys()):
         a, b = good.get(name), bad.get(name)
         texts = (_shown(a), _shown(b))
-        if texts[0] != texts[1] and not any(word in name for word in _OF_ONE_RUN):
+        is_guess = name in PLATFORM and not all(texts)  # from what a run happens to print
+        if not (_is_same(*texts) or is_guess or any(word in name for word in _OF_ONE_RUN)):
             is_version = any(word in name for word in _VERSION)
             kind = "world" if name in ("world_size", "nnodes") else "version" if is_version else "setting"
             found.append(Difference(kind, name, *texts, a.source if a else "", b.source if b else ""))
     order = ("world", "version", "setting")
     # What one of the runs does not state may be the same all the same: behind what both state.
     yield from sorted(found, key=lambda d: (not (d.good and d.bad), order.index(d.kind)))
+
+
+def _is_same(a: str, b: str) -> bool:
+    """Whether two values differ in form only: `True` and `true`, `1e-3` and `0.001`, `0, 1` and `0,1`."""
+    forms = [text.lower().replace(" ", "").strip("'\"") for text in (a, b)]
+    try:
+        return float(forms[0]) == float(forms[1])
+    except ValueError:
+        return forms[0] == forms[1]
 
 
 def _shown(fact: Fact | None) -> str:
