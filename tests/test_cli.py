@@ -48,7 +48,9 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), NONSENSE, ids=lambda v: " ".join(map(str, v)) if isinstance(v, list) else "")
+@pytest.mark.parametrize(
+    ("words", "said"), NONSENSE, ids=lambda v: " ".join(map(str, v)) if isinstance(v, list) else ""
+)
 def test_nonsense_is_answered_by_one_line(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
@@ -206,11 +208,7 @@ def _filled_in(folder, *changes):
     """A rule of one's own, written over the template; `changes` to its text."""
     tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", folder)
     path = folder / "memory" / "cuda-oom" / "my-allocator-failed.yaml"
-    own = (
-        ("title: what", "title: our allocator failed: what"),
-        ("why: What", "why: Our allocator. What"),
-        ("says: The", "says: Its"),
-    )
+    own = (("title: what", "title: our allocator failed: what"), ("why: What", "why: Our allocator. What"), ("says: The", "says: Its"))
     text = path.read_text()
     for old, new in (*own, *changes):
         text = text.replace(old, new.replace("failed: ", "failed, "))
@@ -244,9 +242,7 @@ def test_a_fault_in_a_rule_of_ones_own_ends_the_test(tmp_path, change, said):
 def test_a_name_in_the_steps_of_ones_own_cause_is_one_that_something_fills_in(tmp_path):
     tell("rules", "new", "hub.farm/coolant-gone", "--folder", tmp_path)
     path = tmp_path / "hub" / "farm" / "cause.yaml"
-    path.write_text(
-        path.read_text().replace("The one thing to do now.", "Drain {{ culprit_hots }}, not {{ culprit_host }}.")
-    )
+    path.write_text(path.read_text().replace("The one thing to do now.", "Drain {{ culprit_hots }}, not {{ culprit_host }}."))
     assert "remedy names culprit_hots, which nothing fills in" in tell("rules", "test", tmp_path).out
 
 
@@ -257,7 +253,6 @@ def test_a_folder_without_a_rule_has_nothing_to_test(tmp_path):
 
 def test_schema_report_is_the_committed_one():
     from diagnose.report.report import SCHEMA_PATH
-
     assert json.loads(SCHEMA_PATH.read_text()) == json.loads(tell("schema", "report").out)
 
 
@@ -296,7 +291,9 @@ def test_what_is_no_yaml_of_ours_is_one_line(tmp_path, text):
     assert "my-rule.yaml" in answer.err
 
 
-@pytest.mark.parametrize("fixture", ["recorder-size-mismatch", "two-nodes-one-exception"])
+@pytest.mark.parametrize(
+    "fixture", ["recorder-size-mismatch", "two-nodes-one-exception"]
+)
 def test_case_packs_what_gets_the_same_verdict_again(tmp_path, fixture):
     """Lines, flight recorders' dumps, stacks, and several nodes."""
 

@@ -21,9 +21,7 @@ from diagnose.cli import main
 from diagnose.history.difference import differences
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-OOM, HEALTHY, EXCEPTION = (
-    FIXTURES / n / "logs" for n in ("cuda-oom-one-rank", "healthy-console", "two-nodes-one-exception")
-)
+OOM, HEALTHY, EXCEPTION = (FIXTURES / n / "logs" for n in ("cuda-oom-one-rank", "healthy-console", "two-nodes-one-exception"))
 
 
 @pytest.fixture(autouse=True)
@@ -152,12 +150,7 @@ def test_diff_shows_what_the_failed_run_has(capsys: pytest.CaptureFixture[str]) 
 
 def test_what_differs_in_form_or_in_any_two_runs_is_no_difference() -> None:
     good = {"bf16": Fact("True", "a"), "lr": Fact("1e-3", "a"), "stack": Fact("cuda", "a"), "log_dir": Fact("/tmp/1", "a")}
-    bad = {
-        "bf16": Fact("true", "b"),
-        "lr": Fact("0.001", "b"),
-        "log_dir": Fact("/tmp/2", "b"),
-        "zero_stage": Fact("3", "b"),
-    }
+    bad = {"bf16": Fact("true", "b"), "lr": Fact("0.001", "b"), "log_dir": Fact("/tmp/2", "b"), "zero_stage": Fact("3", "b")}
     empty = Report("healthy", "")
     found = differences(replace(empty, facts=good), replace(empty, facts=bad))
     assert ["zero_stage"] == [difference.name for difference in found]

@@ -167,7 +167,7 @@ class ReportOptions:
     verbose: bool = option("-v", "--verbose", default=False, group=_FORM,
         help="say on standard error how each input was taken, and how long it took")
     why: str | None = option("--why", metavar="CAUSE|rank N", values=causes, group=_SHOWN,
-        help="why this cause lost, or what is known of a rank")
+        help="why this cause (an id, a code, a message) lost, or this rank is not at fault")
     since: str | None = option("--since", metavar="TIME", group=_SHOWN,
         help="only what happened after: 17:34:52, 2026-11-20T17:34:52, '10 minutes ago'")
     until: str | None = option("--until", metavar="TIME", group=_SHOWN, help="only what happened before")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -195,7 +195,8 @@ def diff(
 
 def _parting(good: str, bad: str) -> tuple[str, str]:
     """Two long values from the word at which they part: two commands mostly begin alike."""
-    at = os.path.commonprefix([good, bad]).rfind(" ") + 1
+    same = takewhile(lambda words: words[0] == words[1], zip(good.split(" "), bad.split(" "), strict=False))
+    at = sum(len(word) + 1 for word, _ in same)
     return (good, bad) if max(len(good), len(bad)) <= CELL_WIDTH or not at else (f"… {good[at:]}", f"… {bad[at:]}")
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..catalogue.load import load_rules
-from ..catalogue.lookup import no_such_cause
 from ..catalogue.sentences import size
 from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
@@ -66,7 +65,7 @@ def finish(found: Report, given: ReportOptions) -> None:
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
-        print(why(_shown(found, given), _known(given.why, given.rules)))
+        print(why(_shown(found, given), given.why, load_rules(*given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
@@ -103,13 +102,6 @@ def _has_colors(when: str) -> bool:
         return when == "always"
     forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
     return forced or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-
-
-def _known(question: str, rules: list[str]) -> str:
-    """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    if "." in question and question not in (causes := load_rules(*rules).causes):
-        raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
-    return question
 
 
 def _diagnose(given: ReportOptions, lang: str) -> Report:
@@ -152,6 +144,7 @@ def _add_configured(given: ReportOptions) -> None:
         print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
     given.rules = [*config.rules, *given.rules]
     given.format = given.format or config.format or "terminal"
+    given.format = SUFFIXES.get(f".{given.format}", given.format)  # `md` is what the files are called
     given.redact = given.redact if given.redact is not None else config.redact is not False
     for option, mine, theirs in (("--tz", given.tz, config.tz), ("--rank-from", given.rank_from, config.rank_from)):
         if theirs and not mine:

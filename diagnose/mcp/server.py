@@ -49,9 +49,9 @@ MAX_REPORTS = 8  # kept for later questions
 MAX_RANKS = 200  # of one answer
 MAX_SECONDS = 300.0  # that one call may read
 MAX_TEXT = 8_000  # characters of a message to explain
-Paths = Annotated[list[str], Field(description="files, folders, archives or globs below the roots", min_length=1)]
+Paths = Annotated[list[str] | str, Field(description="files, folders, archives or globs below the roots", min_length=1)]
 Name = Annotated[str | None, Field(description="the report's name; default: the latest")]
-Question = Annotated[str, Field(description="a cause such as memory.cuda-oom, or a rank such as 'rank 5'")]
+Question = Annotated[str, Field(description="a rank such as 'rank 5', or a cause: its id, a code, a message")]
 P = ParamSpec("P")
 Answer = dict[str, Any]
 Tool = Callable[Concatenate["Desk", P], Answer]
@@ -93,7 +93,7 @@ class Desk:
     ) -> Answer:
         """Name the root cause of a failed or hung training job from its logs, with the culprit, the proof, what to do."""
         context, budget_s = JobContext(exit_code=exit_code, world_size=world_size), max(1.0, min(seconds, MAX_SECONDS))
-        inputs = self._roots.files(paths)
+        inputs = self._roots.files([paths] if isinstance(paths, str) else paths)
         found = diagnose(*inputs, job=context, budget_s=budget_s, rules=self._rules, rank=rank, lang="en")
         report = redact(found, privacy=True)[0]
         self._files |= {shown.file: real.file for real, shown in zip(found.inputs, report.inputs, strict=True)}
@@ -113,7 +113,7 @@ class Desk:
     def why_not(self, question: Question, report: Name = None) -> Answer:
         """Say why a cause is not the verdict, or what is known of one rank."""
         asked = f"rank {question}" if question.isdigit() else question
-        return {"question": question, "answer": why(self._report(report), asked)}
+        return {"question": question, "answer": why(self._report(report), asked, self._catalogue)}
 
     @tool
     def list_ranks(

@@ -119,7 +119,8 @@ def _goes_on(tail: Sequence[Line], signs: Sequence[Event], first: Event, last: E
     count = last.fields["step"] - (first.fields.get("step") or 0)
     if not ends or not begins or first.stamp is None or last.stamp is None or count < 1:
         return False
-    return ends[-1] - max(begins) >= QUIET * (last.stamp.seconds - first.stamp.seconds) / count
+    step_s: float = (last.stamp.seconds - first.stamp.seconds) / count
+    return ends[-1] - max(begins) >= QUIET * step_s
 
 
 def _was_passed(late: int, steps: Sequence[int], order: Sequence[int]) -> bool:
