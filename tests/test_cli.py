@@ -29,7 +29,7 @@ NONSENSE = [
     ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
     ([OOM, "--rank", "9"], "--rank 9: no line of the logs is from it; the logs show ranks 0-7"),
     ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),
-    ([OOM, "--budget", "0"], "--budget 0: give a number"),
+    ([OOM, "--budget", "0"], "Invalid value for '--budget': '0' is no length of time"),
     ([OOM, "--since", "2026-11-20T17:30:00", "--until", "2026-11-20T17:00:00"], "is after --until"),
     ([OOM, "--why", "memory.cuda-omo"], "no cause memory.cuda-omo; did you mean memory.cuda-oom?"),
     ([OOM, "--rules", "nowhere"], "nowhere: no such folder of rules"),

@@ -179,7 +179,8 @@ class ReportOptions:
     tz: str | None = option("--tz", metavar="ZONE", group=_JOB, help="zone of clocks that print none (default UTC)")
     rules: list[str] = option("--rules", default=list, metavar="DIR", values=files, group=_READING,
         help="a folder of rules laid over the shipped ones")
-    budget: float | None = option("--budget", metavar="SECONDS", group=_READING, help="stop reading after this long")
+    budget: float | None = option("--budget", metavar="TIME", read=seconds, group=_READING,
+        help="stop reading after this long (90, 15m, 1h)")
     workers: int | None = option("--workers", metavar="N", group=_READING,
         help="processes that read (default: by size and cores)")
     engine: str = option("--engine", default="local", metavar="NAME", values=ENGINES, group=_READING,

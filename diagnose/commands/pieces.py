@@ -16,7 +16,7 @@ from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..report.printable import clip, printable
-from .options import causes, files
+from .options import causes, files, seconds
 from .report import fault_of_writing
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ Rules = Annotated[
     list[str] | None,
     typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones", autocompletion=files),
 ]
+Budget = Annotated[
+    float | None, typer.Option(metavar="TIME", parser=seconds, help="stop reading after this long (90, 15m, 1h)")
+]
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -41,7 +44,7 @@ def scan(
     paths: Paths,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="FILE.scan.json.gz")],
     rules: Rules = None,
-    budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
+    budget: Budget = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..engine import read
@@ -173,7 +176,7 @@ def diff(
     good: Annotated[str, typer.Argument(metavar="GOOD", help="logs or report.json of a good run", autocompletion=files)],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="logs or report.json of a failed one", autocompletion=files)],
     rules: Rules = None,
-    budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading each after this long")] = None,
+    budget: Budget = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
 ) -> int:
     """Show what differs between a good run and a failed one: outcome, world size, hosts, versions, settings, steps.

@@ -30,7 +30,7 @@ def test_what_sends_writes_or_shows_more_is_not_obeyed(unpacked: Path) -> None:
     config = load_config()
     assert (config.redact, config.templates, config.budget_s) == (None, None, 5.0)
     assert (config.output, config.webhook, config.shared) == ((), None, None)
-    assert "; redact, templates, hook.output, hook.webhook, hook.shared counts only" in config.note
+    assert "can set redact, templates, hook.output, hook.webhook, hook.shared" in config.note
 
 
 def test_a_file_that_the_user_names_is_obeyed(unpacked: Path, monkeypatch) -> None:
