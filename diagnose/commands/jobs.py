@@ -15,20 +15,6 @@ from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
-RUN_EXAMPLES = """\
-\b
-Exit codes: the job's own; death by a signal is passed on as the same signal; 127 and 126 as in a shell; 2 for wrong usage
-of diagnose run itself, before anything is started.
-
-\b
-Examples:
-  diagnose run -- torchrun --nproc-per-node 8 train.py
-  diagnose run -o report.md -o report.html --hang-after 30m --stacks -- srun python train.py"""
-HOOK_EXAMPLES = """\
-\b
-Examples:
-  trap 'diagnose hook --exit-code $? -o report.md logs/' EXIT
-  srun bash -c 'torchrun train.py; s=$?; diagnose hook --exit-code $s --shared /shared/diag logs/; exit $s'"""
 _SIGNALLED = range(129, 128 + 65)  # a shell's `$?` of a command that a signal ended
 
 

@@ -81,7 +81,6 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
     types, of = get_type_hints(kind), cast(Any, kind)
-    call.__doc__ = kind.__doc__
     call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f), annotation=types[f.name])
         for f in fields(of) if "names" in f.metadata
@@ -147,7 +146,7 @@ def mebibytes(text: str) -> float:
 
 @dataclass(slots=True)
 class ReportOptions:
-    """Name the one root cause of a failed or hung distributed training job from its logs."""
+    """What `diagnose PATH...` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs; - is standard input")
     output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files, group=_FORM,
@@ -214,14 +213,7 @@ class _Hooked:
 
 @dataclass(slots=True)
 class RunOptions(_Hooked):
-    """Run a job, pass everything through, and name the root cause when it fails.
-
-    stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
-    or replaced by what diagnose does. While the job runs, a bounded copy of its output is kept in a temporary folder
-    (48 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
-    srun) are remembered. When the job fails, is ended by a signal, or stays silent for --hang-after, the report is written
-    and its summary is printed on standard error, within --budget.
-    """
+    """What `diagnose run` takes."""
 
     command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
@@ -237,11 +229,7 @@ class RunOptions(_Hooked):
 
 @dataclass(slots=True)
 class HookOptions(_Hooked):
-    """Report on a job from where its failure is noticed (epilog, trap, sidecar, CI step), and never make it worse.
-
-    Exits 0 whatever happens, within --budget. With --exit-code 0 it does nothing. Without PATH it reads what Slurm's
-    environment names. Of several nodes each leaves its scan in --shared DIR, and one of them reports for all.
-    """
+    """What `diagnose hook` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs")
     exit_code: int | None = option("--exit-code", metavar="N",

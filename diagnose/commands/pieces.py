@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..report.report import Report
 
 CASE_SUFFIXES = (".tar.gz", ".tgz")
-NAME_WIDTH, VALUE_WIDTH = 26, 40
 CELL_WIDTH = 34
 ROW = f"{{:<26}} {{:<{CELL_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
 DIFF_EXIT = 1  # as of `diff`: something differs
@@ -37,7 +36,6 @@ Rules = Annotated[
 Budget = Annotated[
     float | None, typer.Option(metavar="TIME", parser=seconds, help="stop reading after this long (90, 15m, 1h)")
 ]
-Rows = dict[str, list[dict[str, Any]]]
 
 
 def scan(
@@ -100,7 +98,7 @@ def facts(
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
     from ..engine import read, tell
     from ..report.report import json_pieces, to_json
-    from ..views.rendering import shown
+    from ..views.rendering import fill, shown
 
     catalogue = load_rules(*(rules or ()))
     told = to_json(shown(tell(read(paths, catalogue), catalogue), "json", redact=True)[0])
@@ -112,23 +110,9 @@ def facts(
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
         typer.echo("".join(json_pieces({"facts": known, "notices": notices})), nl=False)
     else:
-        typer.echo("\n".join(map(_line, _lines(known, told["notices"]))))
+        shown_as = {"known": known, "notices": told["notices"], "most": MAX_VALUES}
+        typer.echo(fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, **shown_as), nl=False)
     return 0
-
-
-def _lines(known: Rows, notices: list[dict[str, Any]]) -> list[str]:
-    """Yield the facts, each as name, value, where; then the notices."""
-    lines = [] if known else ["no facts found"]
-    for name, rows in known.items():
-        for number, row in enumerate(rows[:MAX_VALUES]):
-            value = clip(str(row["value"]), VALUE_WIDTH)
-            who = f"  ranks {rank_ranges(row['ranks'])}" if len(rows) > 1 and row["ranks"] else ""
-            label = name if number == 0 else ""
-            lines.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {row['source']}{who}".rstrip())
-    for notice in notices:
-        lines += ["", f"{notice['topic']}: {notice['text']}"]
-        lines += [f"  $ {step['command']}" for step in notice["remedy"] if step["command"]]
-    return lines
 
 
 def _line(text: str) -> str:

@@ -108,7 +108,7 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
     from ..engine import diagnose
 
     line = None
-    if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
+    if not given.quiet and sys.stderr.isatty():
         from .progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths if p != "-"] if given.engine == "local" else ())

@@ -22,23 +22,13 @@ from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
 EVERY_S = 2.0
-EXAMPLES = """\
-\b
-Examples:
-  diagnose watch logs/                      say who falls behind, who stops, which error appears
-  diagnose watch --format json logs/*.log   the same as JSON lines, for another program
-  diagnose watch --pid $! -o report.md logs/    until that process ends; then the report"""
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 # fmt: off
 
 
 @dataclass(slots=True)
 class WatchOptions:
-    """Follow the growing logs of a running job, and say what changes before a timeout does.
-
-    Ends with Ctrl-C, with --pid's process, after --for, or a minute after the job ended; then the report is printed, and
-    the exit code is that of `diagnose PATH...`. Where logs are many it looks less often: 2 % of a core are its share.
-    """
+    """What `diagnose watch` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, patterns; new files are found too")
     output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files,

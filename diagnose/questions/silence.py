@@ -93,30 +93,28 @@ def _had_its_turn(job: Job, late: RankInfo, signs: Sequence[RankInfo]) -> bool:
     Where they print in one order, it could once somebody behind it did; else where the log goes on and nobody steps.
     """
     pairs = {i.rank: (i.first_sign, i.last_sign) for i in signs if i.first_sign is not None and i.last_sign is not None}
-    source = pairs[late.rank][1].source
-    shared = {rank: (first, last) for rank, (first, last) in pairs.items() if last.source == source}
+    first, last = pairs[late.rank]
+    shared = {rank: signs for rank, signs in pairs.items() if signs[1].source == last.source}
     if len(shared) == 1:
         return True  # a file of its own ends by itself
-    tail = next(s for s in job.sources if s.name == source).tail()
-    if _goes_on(tail, [last for _, last in shared.values()], *pairs[late.rank]):
+    tail = next(s for s in job.sources if s.name == last.source).tail()
+    if _goes_on(tail, [sign for _, sign in shared.values()], first, last):
         return True
-    shapes = {NUMBERS.sub("#", last.raw) for _, last in shared.values()}
-    who = {_who(last.speaker, last.raw): rank for rank, (_, last) in shared.items()}
-    steps = [who.get(_who(named_in(x.prefix), x.raw), late.rank) for x in tail if NUMBERS.sub("#", x.raw) in shapes]
+    who = {_who(sign.speaker, sign.raw): rank for rank, (_, sign) in shared.items()}
+    steps = [rank for x in tail if (rank := who.get(_who(named_in(x.prefix), x.raw))) is not None]
     return _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
 
 
 def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
-    """Who prints a step: as the prefix tells, or the words `rank 3`."""
-    named = RANK.search(text)
-    return (*speaker, named and named[1])
+    """Who prints which kind of line: as its prefix tells, or the words `rank 3`; numbers aside."""
+    return (*speaker, *RANK.findall(text)[:1], NUMBERS.sub("#", text))
 
 
 def _goes_on(tail: Sequence[Line], signs: Sequence[Event], first: Event, last: Event) -> bool:
     """Whether the log has lines for longer than several steps took, and no step."""
     ends = [line.prefix.stamp.seconds for line in tail if line.prefix.stamp is not None]
     begins = [sign.stamp.seconds for sign in signs if sign.stamp is not None]
-    count = last.fields["step"] - (first.fields.get("step") or 0)
+    count = (last.fields.get("step") or 0) - (first.fields.get("step") or 0)
     if not ends or not begins or first.stamp is None or last.stamp is None or count < 1:
         return False
     step_s: float = (last.stamp.seconds - first.stamp.seconds) / count

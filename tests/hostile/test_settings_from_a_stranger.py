@@ -45,7 +45,7 @@ def test_the_report_is_redacted_and_ours(unpacked: Path, form: str) -> None:
 
 
 def test_the_file_in_use_is_named(unpacked: Path) -> None:
-    assert f"settings from {unpacked / 'diagnose.toml'}; redact" in tell("rank0.log").err
+    assert f"settings from {unpacked / 'diagnose.toml'}; only" in tell("rank0.log").err
 
 
 def test_settings_among_the_logs_are_not_looked_for(tmp_path: Path, monkeypatch) -> None:
