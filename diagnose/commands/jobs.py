@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults, say
@@ -15,6 +15,7 @@ from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
+MOST_MIB = 1 << 20
 _SIGNALLED = range(129, 128 + 65)  # a shell's `$?` of a command that a signal ended
 
 
@@ -32,7 +33,7 @@ def run(given: RunOptions) -> int:
         Asked(
             logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
             stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
-            tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
+            tail_bytes=int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         ),
     )  # fmt: skip
 
@@ -70,7 +71,7 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
     """
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, _stop)
+            signal.signal(number, lambda _number, _frame: sys.exit(0))
         given = read_plainly(HookOptions, words)
         if given is None:
             from .app import typed
@@ -84,7 +85,3 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
         what = str(error) if isinstance(error, UsageError) else f"no report: {type(error).__name__}: {error}"
         say(HOOK, what)
     return 0
-
-
-def _stop(_number: int, _frame: object) -> NoReturn:
-    raise SystemExit(0)

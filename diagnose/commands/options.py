@@ -132,16 +132,9 @@ def seconds(text: str) -> float:
     return value
 
 
-def mebibytes(text: str) -> float:
-    """Read a size above 0."""
-    value = float(text)
-    if not 0 < value <= 1 << 20:
-        raise ValueError(f"{text!r} is no number of MiB above 0")
-    return value
-
-
 # --- the options --------------------------------------------------------------------------------------------------
 # fmt: off
+RULES = {"default": list, "metavar": "DIR", "values": files, "help": "a folder of rules laid over the shipped ones"}
 
 
 @dataclass(slots=True)
@@ -176,8 +169,7 @@ class ReportOptions:
     rank_from: str | None = option("--rank-from", metavar="REGEX", group=_JOB,
         help="its first group in a file's name is the rank")
     tz: str | None = option("--tz", metavar="ZONE", group=_JOB, help="zone of clocks that print none (default UTC)")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files, group=_READING,
-        help="a folder of rules laid over the shipped ones")
+    rules: list[str] = option("--rules", group=_READING, **RULES)
     budget: float | None = option("--budget", metavar="TIME", read=seconds, group=_READING,
         help="stop reading after this long (90, 15m, 1h)")
     workers: int | None = option("--workers", metavar="N", group=_READING,
@@ -224,7 +216,7 @@ class RunOptions(_Hooked):
         help="then also take the stacks of the job's Python processes, by py-spy")
     keep: str | None = option("--keep", metavar="DIR", values=files,
         help="keep the copy of the output here, also when the job succeeds")
-    keep_mib: float | None = option("--keep-mib", metavar="N", read=mebibytes, help="size of the copy's tail (default 32)")
+    keep_mib: float | None = option("--keep-mib", metavar="N", help="size of the copy's tail (default 32)")
 
 
 @dataclass(slots=True)
@@ -240,7 +232,6 @@ class HookOptions(_Hooked):
         help="the job's name and attempt in --shared (default: from the environment)")
     world_size: int | None = option("--world-size", metavar="N", help="how many ranks the job had")
     stacks: list[int] = option("--stacks", default=list, metavar="PID", help="take stacks of the processes below this one")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
-        help="a folder of rules laid over the shipped ones")
+    rules: list[str] = option("--rules", **RULES)
     tz: str | None = option("--tz", metavar="ZONE", help="zone of clocks that print none")
     rank_from: str | None = option("--rank-from", metavar="REGEX", help="its first group in a file's name is the rank")

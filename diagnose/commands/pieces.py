@@ -27,7 +27,6 @@ CASE_SUFFIXES = (".tar.gz", ".tgz")
 CELL_WIDTH = 34
 ROW = f"{{:<26}} {{:<{CELL_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
 DIFF_EXIT = 1  # as of `diff`: something differs
-MAX_VALUES = 8  # different values of one fact that are shown
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives", autocompletion=files)]
 Rules = Annotated[
     list[str] | None,
@@ -110,8 +109,7 @@ def facts(
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
         typer.echo("".join(json_pieces({"facts": known, "notices": notices})), nl=False)
     else:
-        shown_as = {"known": known, "notices": told["notices"], "most": MAX_VALUES}
-        typer.echo(fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, **shown_as), nl=False)
+        typer.echo(fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, known=known, notices=told["notices"]), nl=False)
     return 0
 
 

@@ -8,6 +8,9 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
+from ..sources.bounds import Deadline
+from ..sources.paths import files_below
+
 PATIENCE_S = 1.0  # what is read sooner needs no bar
 REDRAW_S = 0.2
 MEASURE_S = 0.2  # so long may it take to find out how much there is
@@ -58,13 +61,6 @@ class ProgressLine:
 
 def _size_of(paths: Sequence[str]) -> int:
     """Yield the bytes in these files and folders; 0 where they cannot be counted soon."""
-    end_s = time.monotonic() + MEASURE_S
-    total = 0
-    for path in paths:
-        if os.path.isfile(path):
-            total += os.path.getsize(path)
-        for folder, _, names in os.walk(path):
-            total += sum(os.path.getsize(name) for n in names if os.path.isfile(name := os.path.join(folder, n)))
-            if time.monotonic() > end_s:
-                return 0
-    return total
+    found = [files_below(path, set(), Deadline.after(MEASURE_S)) for path in paths]
+    sizes = [os.path.getsize(file) for files, _ in found for file in files if os.path.isfile(file)]
+    return 0 if any(is_cut for _, is_cut in found) else sum(sizes)

@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import SourceError, UsageError
 from ..hooks.config import LANGUAGES
 from ..watch.watcher import Said, Watcher
-from .options import ReportOptions, files, option, seconds, words
+from .options import RULES, ReportOptions, files, option, seconds, words
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
@@ -40,8 +40,7 @@ class WatchOptions:
     pid: int | None = option("--pid", metavar="PID", help="end with this process")
     at_most: float | None = option("--for", metavar="TIME", read=seconds, help="end after so long")
     lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, help="en or zh (default: from the locale)")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
-        help="a folder of rules laid over the shipped ones")
+    rules: list[str] = option("--rules", **RULES)
     exit_zero: bool = option("--exit-zero", default=False, help="leave with 0 whatever the verdict; an error is still 2")
 
 # fmt: on
@@ -121,8 +120,6 @@ def _say(said: Iterable[Said], form: str, **more: str) -> None:
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

@@ -44,7 +44,7 @@ class Difference:
 
 def differences(good: Report, bad: Report) -> list[Difference]:
     """Yield what differs between two reports, outcome and world first."""
-    return [*_outcome(good, bad), *_world(good, bad), *_facts(good.facts, bad.facts)]
+    return [*_whole(good, bad), *_facts(good.facts, bad.facts)]
 
 
 def first_step_apart(good: Mapping[int, Loss], bad: Mapping[int, Loss]) -> list[Difference]:
@@ -68,21 +68,14 @@ def _parts(a: float, b: float) -> bool:
     return abs(a - b) > SHARP * max(abs(a), abs(b))
 
 
-def _outcome(good: Report, bad: Report) -> Iterator[Difference]:
-    if good.outcome != bad.outcome:
-        yield Difference("outcome", "outcome", good.outcome, bad.outcome)
-    causes = tuple(report.diagnosis.cause if report.diagnosis else "" for report in (good, bad))
-    if causes[0] != causes[1]:
-        yield Difference("outcome", "cause", *causes)
-
-
-def _world(good: Report, bad: Report) -> Iterator[Difference]:
-    ranks = [{row.rank for row in report.ranks} for report in (good, bad)]
-    if ranks[0] != ranks[1]:
-        yield Difference("world", "ranks", rank_ranges(ranks[0]), rank_ranges(ranks[1]))
-    hosts = [{row.host for row in report.ranks if row.host} for report in (good, bad)]
-    if hosts[0] != hosts[1]:
-        yield Difference("hosts", "hosts", ", ".join(sorted(hosts[0] - hosts[1])), ", ".join(sorted(hosts[1] - hosts[0])))
+def _whole(good: Report, bad: Report) -> Iterator[Difference]:
+    """What differs of the whole job; of hosts those that one run alone has."""
+    causes = [report.diagnosis.cause if report.diagnosis else "" for report in (good, bad)]
+    ranks = [rank_ranges({row.rank for row in report.ranks}) for report in (good, bad)]
+    a, b = ({row.host for row in report.ranks if row.host} for report in (good, bad))
+    hosts = [", ".join(sorted(own)) for own in (a - b, b - a)]
+    rows = (("outcome", "outcome", good.outcome, bad.outcome), ("outcome", "cause", *causes), ("world", "ranks", *ranks))
+    yield from (Difference(*row) for row in (*rows, ("hosts", "hosts", *hosts)) if row[2] != row[3])
 
 
 def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Difference]:

@@ -82,10 +82,7 @@ def failure_of(report: Report, job: str) -> Failure | None:
 
 
 def job_name(inputs: Sequence[str]) -> str:
-    """Yield what a job may be called: the number in `slurm-4711.out` or `job_4711/`, else the first input's name.
-
-    A paste has none.
-    """
+    """Yield a job's name: the number in `slurm-4711.out` or `job_4711/`, else the first input's; a paste has none."""
     for given in (inputs := [given for given in inputs if given != "-"]):
         for part in reversed(os.path.abspath(given).split(os.sep)):
             if match := _JOB_IN_A_NAME.search(part):

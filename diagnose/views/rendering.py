@@ -16,12 +16,12 @@ from ..catalogue.load import Catalogue
 from ..catalogue.lookup import causes_of
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
-from ..report.phrases import Say, known, who, words
+from ..report.phrases import Say, known, words
 from ..report.printable import clip, one_line
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
 from .evidence import EvidenceView
-from .folding import Limits, filled, limits_of, nobody
+from .folding import Limits, filled, limits_of
 from .report_view import View, build_view
 
 if TYPE_CHECKING:
@@ -111,10 +111,7 @@ def why(report: Report, question: str, catalogue: Catalogue) -> str:
     """Yield why a cause lost, named as `explain` takes it, or why `rank 5` is the culprit or not. Raises `RuleError`."""
     rank, say = RANK.match(question.strip()), words(report.language)
     cause = question if rank or question == UNKNOWN else causes_of(question, catalogue)[0]
-    blamed = [c.rank for c in report.diagnosis.culprits if c.rank is not None] if report.diagnosis else []
-    hosts = [c.host for c in report.diagnosis.culprits if c.host] if report.diagnosis else []
-    asked = {"cause": cause, "rank": int(rank[1]) if rank else None, "nobody": nobody(report, say)}
-    asked["blamed"] = who(say, sorted(blamed), hosts[0] if hosts else None)
+    asked = {"cause": cause, "rank": int(rank[1]) if rank else None, "view": build_view(report, limits_of("normal"))}
     page = fill("why.txt.j2", {}, known=known, say=say, report=report, **asked)
     lines = [line for line in page.split("\n") if line.strip()]
     return "\n".join(lines) or one_line(say("why-unsaid", cause=cause))
