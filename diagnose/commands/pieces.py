@@ -109,7 +109,8 @@ def facts(
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
         typer.echo("".join(json_pieces({"facts": known, "notices": notices})), nl=False)
     else:
-        typer.echo(fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, known=known, notices=told["notices"]), nl=False)
+        page = fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, known=known, notices=told["notices"])
+        typer.echo(page, nl=False)
     return 0
 
 
