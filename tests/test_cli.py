@@ -36,6 +36,7 @@ NONSENSE = [
     (["nowhere.log"], "no such file or folder: nowhere.log"),
     ([""], "an empty path was given"),
     (["."], ".: no file in it; nothing to diagnose"),
+    (["--show-completion", "tcsh"], "--show-completion tcsh: choose one of bash, zsh, fish"),
     (["rulse"], "rulse: no such file; did you mean `rules`?"),
     (["rules", "show", "../../etc/passwd"], "no rule ../../etc/passwd"),
     (["rules", "show", "memory.cuda-oom/torch-out-of-memry"], "did you mean memory.cuda-oom/torch-out-of-memory?"),
