@@ -100,11 +100,10 @@ def _had_its_turn(job: Job, late: RankInfo, signs: Sequence[RankInfo]) -> bool:
     if len(shared) == 1:
         return True  # a file of its own ends by itself
     tail = next(s for s in job.sources if s.name == last.source).tail()
-    if _goes_on(tail, [sign for _, sign in shared.values()], first, last):
-        return True
     who = {_who(sign.speaker, sign.raw): rank for rank, (_, sign) in shared.items()}
     steps = [rank for x in tail if (rank := who.get(_who(named_in(x.prefix), x.raw))) is not None]
-    return _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
+    is_passed = _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
+    return is_passed or _goes_on(tail, [sign for _, sign in shared.values()], first, last)
 
 
 def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
