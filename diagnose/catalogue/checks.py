@@ -16,18 +16,20 @@ from pathlib import Path
 from ..errors import SourceError
 from ..lines.prefix import read_lines
 from ..report.translation import translation_faults
-from .load import Catalogue
+from .load import SHIPPED, Catalogue, load_yaml
 from .lookup import fire, has_frame
 from .matcher import Matcher, PatternTimeout
 from .pattern_facts import adversarial_texts, implies, is_anchored, neighbours, re2_faults
 from .rule import Cause, Form, Rule
-from .sentences import sentence
+from .sentences import names_in, sentence
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
 COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
 ADVERSARIAL_LIMIT_S = 0.05
 TITLE_WORDS = 8
+# What more lines than the one that a pattern reads fill in, and what our table of known bugs does.
+ALWAYS = {"rank", "host", "pid", "world_size", "last_error", "installed", "beside"}
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
 
 
@@ -44,7 +46,9 @@ def check_catalogue(
     """
     for cause in catalogue.causes.values():
         if only is None or cause.id.startswith(only):
-            yield from (f"{cause.id}: {fault}" for fault in _cause_faults(catalogue, cause))
+            is_own = any((f / cause.id.replace(".", "/", 1) / "cause.yaml").is_file() for f in folders[1:])
+            faults = (*_cause_faults(catalogue, cause), *(_faults_of_own(catalogue, cause) if is_own else ()))
+            yield from (f"{cause.id}: {fault}" for fault in faults)
             yield from (f"{cause.id}: {fault}" for fault in translation_faults(cause, catalogue.rules, folders))
     seen: dict[str, str] = {}
     for rule in catalogue.rules.values():
@@ -79,6 +83,33 @@ def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
         yield "no rule names it; add one, or say `findings_only: which correlator finds it`"
 
 
+def _faults_of_own(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
+    """What is asked of a user's cause alone: names in its steps are read by its rules, or known to the shipped steps."""
+    read = {name for rule in catalogue.rules.values() if rule.cause == cause.id for name in _readable(catalogue, rule)}
+    read |= {name for other in catalogue.causes.values() if other.id != cause.id for name in _asked(other)}
+    yield from (f"remedy names {name}, which nothing fills in" for name in sorted(set(_asked(cause)) - read))
+    yield from _untouched("new-cause.template", title=cause.title, means=cause.means)
+
+
+def _asked(cause: Cause) -> Iterator[str]:
+    """The names of the values that its steps ask for."""
+    for step in cause.remedy:
+        condition = f"{{{{ {step.condition} }}}}" if step.condition else ""
+        yield from (name for text in (step.text, step.command or "", condition) for name in names_in(text))
+
+
+def _readable(catalogue: Catalogue, rule: Rule) -> set[str]:
+    """The names of what a rule's line fills in: its fields, and the columns of the row that they pick."""
+    rows = catalogue.tables[rule.table_name].rows if rule.table_name in catalogue.tables else ()
+    return {*rule.fields, *(name for row in rows for name in row)}
+
+
+def _untouched(template: str, **texts: str) -> Iterator[str]:
+    """The texts that are still those of the template that `rules new` writes."""
+    drawn = load_yaml(SHIPPED / template, (SHIPPED / template).read_bytes())
+    yield from (f"{name}: still that of the template; write your own" for name in texts if drawn[name] == texts[name])
+
+
 def _known(catalogue: Catalogue, name: str) -> bool:
     if name.endswith(".*"):
         return any(c.startswith(name[:-1]) for c in catalogue.causes)
@@ -101,6 +132,7 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, asked: Catalogue) -> Iterator
     if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
         yield f"onset names no field: {rule.onset}"
     yield from _names_of_nothing(catalogue, rule)
+    yield from _untouched("new-rule.template", title=rule.title, why=rule.why, says=rule.says)
     yield from _references(rule.references)
     for number, form in enumerate(rule.forms):
         label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
@@ -116,6 +148,10 @@ def _names_of_nothing(catalogue: Catalogue, rule: Rule) -> Iterator[str]:
     whole = catalogue.rules.get(rule.rest_of or "")
     if rule.rest_of and not (rule.match == "block" and whole is not None and whole.match == "block" and whole != rule):
         yield f"rest_of names no other rule of a block: {rule.rest_of}"
+    if unread := names_in(rule.says) - _readable(catalogue, rule) - ALWAYS:
+        yield f"says: names {', '.join(sorted(unread))}, which it does not read"
+    if "{{" in rule.title:
+        yield "title: is shown as it is; a value belongs into `says`"
     if rule.table and rule.table_name not in catalogue.tables:
         yield f"no table {rule.table_name}"
 
