@@ -47,7 +47,7 @@ class CodePlace:
 class Evidence:
     """One place in the logs, shown as proof; `before` and `after` are the lines around it.
 
-    `own_code`: of a traceback or stack, the frames in no library, innermost first. `speaker`: who printed it, by its prefix.
+    `own_code`: of a traceback or stack, the frames in no library, inner first. `speaker`: who printed it, by its prefix.
     """
 
     file: str = ""
