@@ -32,10 +32,12 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
     told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
+    told_by_rank = {(e.attempt, e.source, e.rank) for e in sent if e.pid is None}  # of others another process may die later
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
     over = _ends_of_streams(events) if not killed else {}
     for event in events if sent or over else ():
-        is_told = (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
+        is_told = (event.attempt, event.source, event.rank) in (told if event.pid is None else told_by_rank)
+        is_told |= (event.attempt, event.source, event.pid) in told_pids
         is_told |= event.rank is event.pid is None and (event.line or 0) > over.get((event.attempt, event.source), math.inf)
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"

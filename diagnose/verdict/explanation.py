@@ -8,12 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
 from ..job.job import Job
-from ..job.process import is_terminated
 from .candidate import HINTED, STATED, Candidate, when
 
 ASKED = 16  # of the candidates of one cause: cost stays linear in ranks
 LATE_S = 600.0  # how much later than its consequences the kernel, a scheduler or a monitor may say what began first
-ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 TIERS = {"origin": 2, "carrier": 1, "aftermath": 0}
 
 
@@ -22,6 +20,8 @@ class Explanations:
 
     def __init__(self, job: Job, catalogue: Catalogue, candidates: Sequence[Candidate]) -> None:
         self._job, self._catalogue, self._candidates = job, catalogue, candidates
+        self._told = {e.rank for e in job.telling("signal-received")}
+        self._waited = {e.rank for e in job.telling("collective-timeout", "heartbeat")}
         self._by_cause: dict[str, list[Candidate]] = defaultdict(list)
         self._at: dict[tuple[str, object], list[Candidate]] = defaultdict(list)
         # the most direct of a cause is asked first, then the earliest
@@ -56,8 +56,8 @@ class Explanations:
                 return surely(t, c)
         if t.direct == HINTED and c.direct == STATED:
             return False
-        is_missed = is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank))
-        if is_missed or (is_death(t) and _is_seen_from_outside(c)):
+        is_missed = c.is_death and t.is_seen_from_outside and (t.rank == c.rank or c.rank not in self._waited)
+        if is_missed or (t.is_death and c.is_seen_from_outside):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
         order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
@@ -72,18 +72,13 @@ class Explanations:
 
         Of whom nobody says whether it was told, it died before: a launcher ends the rest of a step of which a task failed.
         """
-        told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
-        if not told or not is_death(t):
+        if not c.told_to_end or not t.is_death:
             return False
-        is_untold = t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
-        return self._order(t, c) < 0 if None in told else is_untold
+        return self._order(t, c) < 0 if None in c.told_to_end else t.rank is not None and t.rank not in self._told
 
     def _kept_away(self, t: Candidate, c: Candidate) -> bool:
         """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
-        return t.rank in _missed_by(c) and (is_death(t) or t.direct == STATED) and self._order(t, c) <= 0
-
-    def _waited(self, rank: int | None) -> bool:
-        return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
+        return t.rank in c.misses and (t.is_death or t.direct == STATED) and self._order(t, c) <= 0
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
@@ -104,30 +99,12 @@ class Explanations:
         return 1 if c.onset < t.onset - slack and b.has_own_time else 0
 
 
-def is_death(c: Candidate) -> bool:
-    """Whether it is the end of a process that nobody ordered."""
-    return c.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in c.events)
-
-
-def _missed_by(c: Candidate) -> set[int | None]:
-    """The ranks that others miss, by a question or by a line that names them."""
-    if _is_seen_from_outside(c) and c.rank is not None:
-        return {c.rank}
-    told = [e.fields.get("absent_ranks") or () for e in c.events if e.rule.tells == "absent-ranks"]
-    return set(told[0]) if told and len(told) == len(c.events) else set()
-
-
 def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
     """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
     a, b = t.first, c.first
     if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
         return False
     return a.speaker.pid == b.fields.get("pid") != b.speaker.pid
-
-
-def _is_seen_from_outside(c: Candidate) -> bool:
-    """Whether it is that others miss a rank."""
-    return c.finding is not None and c.finding.question in ABSENCE and all(e.rank != c.rank for e in c.events)
 
 
 def _reads(t: Candidate, c: Candidate) -> bool:

@@ -12,6 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..catalogue.load import Catalogue
+from ..catalogue.lookup import causes_of
+from ..catalogue.sentences import KEPT_TEMPLATES
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import Say, known, words
@@ -27,14 +30,13 @@ if TYPE_CHECKING:
 
 # Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
 PASTED = ("markdown", "html", "slack", "github", "junit")
+UNKNOWN = "unknown"  # the answer where no line names a cause
 MARKED = ("markdown", "slack")  # forms in which blank lines are the frame's
 SUFFIXES = {
     ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".xml": "junit",
     ".txt": "terminal",
 }  # fmt: skip
-TEMPLATES_OF = {
-    "markdown": "report.md.j2", "slack": "report.slack.j2", "github": "report.github.j2", "junit": "report.junit.j2",
-}  # fmt: skip
+TEMPLATES_OF = {"markdown": "report.md.j2", **{form: f"report.{form}.j2" for form in ("slack", "github", "junit")}}
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -104,15 +106,20 @@ def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
     return page.strip("\n") + "\n"
 
 
-def why(report: Report, question: str) -> str:
-    """Yield why a cause lost, or what is known of `rank 5`. Raises `UsageError` where the question names neither."""
+def why(report: Report, question: str, catalogue: Catalogue) -> str:
+    """Yield why a cause lost, named as `explain` takes it, or why `rank 5` is the culprit or not. Raises `RuleError`."""
     rank, say = RANK.match(question.strip()), words(report.language)
-    if not rank and "." not in question and question != "unknown":
-        raise UsageError(f"--why {question}: give a cause such as memory.cuda-oom, or 'rank 5'")
-    asked = {"cause": question, "rank": int(rank[1]) if rank else None}
+    cause = question if rank or question == UNKNOWN else causes_of(question, catalogue)[0]
+    asked = {"cause": cause, "rank": int(rank[1]) if rank else None, "view": build_view(report, limits_of("normal"))}
     page = fill("why.txt.j2", {}, known=known, say=say, report=report, **asked)
     lines = [line for line in page.split("\n") if line.strip()]
-    return "\n".join(lines) or one_line(say("why-unsaid", cause=question))
+    return "\n".join(lines) or one_line(say("why-unsaid", cause=cause))
+
+
+def _version() -> str:
+    from .. import __version__  # a form that does not show it does not wait for it
+
+    return __version__
 
 
 NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
@@ -125,6 +132,11 @@ def fill(template: str, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS, 
     environment = _environment(TEMPLATES)
     environment.filters.update(filters)
     return environment.get_template(template).render(values)
+
+
+def junit_without_verdict(name: str, why: str) -> str:
+    """Yield one test case in error: who asked for a verdict and got none must not see a test pass."""
+    return fill("no-verdict.junit.j2", name=name, why=why)
 
 
 def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:
@@ -155,11 +167,8 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
-FILTERS: tuple[Callable[..., Any], ...] = (
-    escapes.md, escapes.md_link, escapes.code, escapes.code_cell, escapes.fence, escapes.slack, escapes.slack_code,
-    escapes.slack_fence, escapes.xml, escapes.quoted, escapes.github, escapes.github_property, block, filled, clip,
-    one_line,
-)  # fmt: skip
+OF_FORMS = [f for f in vars(escapes).values() if getattr(f, "__module__", "") == escapes.__name__]
+FILTERS: tuple[Callable[..., Any], ...] = (*OF_FORMS, block, filled, clip, one_line)
 
 
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
@@ -174,7 +183,9 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=KEPT_TEMPLATES if folder == TEMPLATES else None,
     )
     environment.filters.update((f.__name__, f) for f in FILTERS)
     environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
+    environment.globals["version"] = _version
     return environment
