@@ -91,13 +91,16 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
 
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
-    """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
+    """A run that says it finished, and of which no process is told to have failed, only complains while it closes.
+
+    Who is done needs no peer any more, whoever of them is gone.
+    """
     done = {e.source: e.line or 0 for e in job.telling("finished") if e.rule.teller != "rank"}
     if not done or job.context.failed() or any(e.role in FAILING for e in job.telling("exit")):
         return False
     said = [c.first for c in free if c.first is not None]  # not raised, nor above the line that says the run is done
     is_late = all(e.traceback is None and (e.line or 0) > done.get(e.source, 0) for e in said)
-    return is_late and all(c.direct <= HINTED for c in free)
+    return is_late and all(c.direct <= HINTED or (c.finding and c.finding.question == "lost_peers") for c in free)
 
 
 def _nothing_wrong(job: Job) -> Verdict:
