@@ -118,9 +118,11 @@ def _missed_by(c: Candidate) -> set[int | None]:
 
 
 def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
-    """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
+    """Whether c is only that a process is found dead, by its id, and t what that process said itself, be it another's end."""
     a, b = t.first, c.first
-    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
+    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific:
+        return False
+    if t.is_end and a.fields.get("pid") in (None, a.speaker.pid):
         return False
     return a.speaker.pid == b.fields.get("pid") != b.speaker.pid
 
