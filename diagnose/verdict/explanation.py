@@ -150,5 +150,5 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     is_raised = c.first is not None and c.first.traceback is not None
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
-    order = when(c.first) if c.first else (True, 0.0, "", 0)
+    order = min(map(when, c.events), default=(True, 0.0, "", 0))
     return (-c.direct, is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
