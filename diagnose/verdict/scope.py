@@ -106,7 +106,7 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
     if told:
         near = [c for c in told if any(e.role == "cause" and not e.fields.get("at_peer") for e in c.events)]
         return near or told
-    broke = (c for c in own if c.direct == STATED or c.finding or any(e.rule.tells not in WAITS for e in c.events))
+    broke = (c for c in own if c.direct == STATED or c.finding or all(e.rule.tells not in WAITS for e in c.events))
     return [*broke] or own
 
 
