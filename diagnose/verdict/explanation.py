@@ -118,7 +118,7 @@ def _missed_by(c: Candidate) -> set[int | None]:
 
 
 def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
-    """Whether c is only that a process is found dead, by its id, and t what that process said itself, be it another's end."""
+    """Whether c is only that a process is found dead, by its id, and t what that process said, be it of another's end."""
     a, b = t.first, c.first
     if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific:
         return False
