@@ -186,13 +186,19 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_host": host,
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
-        "culprit_pid": infos[0].pid if len(infos) == 1 else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else _pid_concluded(verdict) if not infos else None,
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
         "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
+
+
+def _pid_concluded(verdict: Verdict) -> int | None:
+    """The process without a rank that a question found, as by its stack."""
+    finding = verdict.roots[0].finding
+    return finding.fields.get("pid") if finding is not None else None
 
 
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:

@@ -113,6 +113,7 @@ class Rule:
     tells: Tells | None = None
     teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; a rank, the job
     activity: Activity | None = None  # with tells: activity, activity-end, finished
+    stalls: str | None = None  # with tells: activity - the cause that it suggests where every log ends with it
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
     at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead

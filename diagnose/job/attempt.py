@@ -116,3 +116,30 @@ def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
     if end.time is not None and latest is not None:
         return latest > end.time + HISTORY_S
     return lowest is not None and lowest > (end.end_line or 0) + BUFFERED_LINES
+
+
+def reborn_at(job: Job) -> dict[str, int]:
+    """Yield by file the line at which a rank is another process than above, where the job then took steps."""
+    births = {s.name: birth for s in job.sources if (birth := _reborn(s)) is not None}
+    signs = [sign for s in job.sources for _, sign in s.progress] if births else []
+    latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
+    is_below = any((s.line or 0) > (births[s.source].line or 0) for s in signs if s.source in births)
+    is_later = any(b.stamp is not None and b.time is not None and b.time < latest for b in births.values())
+    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later else {}
+
+
+def _reborn(source: SourceEvents) -> Event | None:
+    """The first introduction in the last life: by another process id, or word for word again below an error."""
+    known: dict[tuple[object, ...], Event] = {}
+    raised = [(e.rank, e.line or 0) for e in source.events if e.role in FAILING and e.traceback is not None]
+    birth = None
+    for event in (e for e in source.telling("identity") if e.rank is not None):
+        key = (event.rule.id, event.rank, event.speaker.actor)
+        before = known.get(key, event)
+        between = range(before.line or 0, event.line or 0)
+        is_again = event.fields == before.fields and any(rank == event.rank and n in between for rank, n in raised)
+        if is_again or (None not in (before.pid, event.pid) and before.pid != event.pid):
+            is_next = birth is None or (before.line or 0) >= (birth.line or 0)  # and not of the life that began above
+            birth = event if is_next else birth
+        known[key] = event
+    return birth

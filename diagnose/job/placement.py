@@ -168,6 +168,10 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
     _learn_tasks(places, sources)
     _learn_blocks(places)
     _learn_started(places, sources)
+    for source in sources:  # `Xid (PCI:0000:3d:00): 79, pid='<unknown>'`, and a second later `154, pid=2403331`
+        for event in (e for e in source.events if e.fields.get("pci") and isinstance(e.fields.get("pid"), int)):
+            host = places.host(event.speaker.host) or places.source_host.get(source.name, "")
+            _learn_pci(places, event, places.rank_of_pid.get((host, event.fields["pid"])))
 
 
 def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lines.prefix import Line
@@ -29,19 +28,11 @@ def placed_stacks(job: Job) -> list[Placed]:
     found = []
     for source in job.sources:
         only = _only_rank(source) if source.stacks else None
-        for dump in (one for each in source.stacks for one in _processes(each)):
+        for dump in source.stacks:
             rank = _rank_of(job.places, source.name, dump)
             rank = rank if rank is not None else only
             found.append(Placed(rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
-
-
-def _processes(dump: StackDump) -> list[StackDump]:
-    """A dump without a head may hold several main threads: each is another process."""
-    mains = [t for t in dump.threads if t.is_main and t.thread_id]
-    if dump.pid is not None or len({t.thread_id for t in mains}) < 2:
-        return [dump]
-    return [replace(dump, threads=(main,)) for main in mains]
 
 
 def stack_tree(job: Job) -> StackTree | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
+from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, reborn_at, restarted_until
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
@@ -34,9 +34,11 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     numbered, until, began_s, outlived = numbered_sources(job), restarted_until(job), _began(job), _Outlived(job)
+    reborn = reborn_at(job)
     earlier = [
         e for e in job.events
         if (e.attempt != job.attempt and is_numbered(numbered, e))
+        or (e.line or 0) < reborn.get(e.source, 0)
         or (e.line or 0) <= until.get((e.source, e.host), until.get((e.source, None), 0))
         or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
     ]  # fmt: skip

@@ -38,13 +38,14 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
-    """The host behind an address is the one whose kernel tells of it."""
+    """The host behind an address is the one whose kernel tells of it, or the one of the process that a message names."""
     own = _of_its_kernel(job, said, cause) if peer[0] == "address" else None
     host = own.host if own is not None else None
+    pid = next((e.fields["peer_pid"] for e in said if e.fields.get("peer_pid")), None)
     key = "lost_peers.faulty" if host else "lost_peers.address"
     return Finding(
-        "lost_peers", cause, Sentence(key, {"who": _who(said), "peer": peer[1], "host": host}),
-        exhibits([*([own] if own else []), *said]), hosts=(host,) if host else (),
+        "lost_peers", cause, Sentence(key, {"who": _who(said), "peer": peer[1], "host": host, "pid": pid}),
+        exhibits([*([own] if own else []), *said]), hosts=(host or str(peer[1]),) if host or pid else (),
         certainty="likely" if host else "possible", onset=earliest_onset(said), fields={"peer": str(peer[1])},
     )  # fmt: skip
 

@@ -1,20 +1,24 @@
-"""Whom does a message name as not having come?
+"""Whom does a message name as not having come, and whom does the roll leave out?
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
 ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. Where most of a job
-never came, its start or the place to meet is at fault, and none of those who are named.
+never came, its start or the place to meet is at fault, and none of those who are named. Where processes announce their
+ranks (`GLOBAL_RANK: 1, MEMBER: 2/8`), a rank announced twice while others never are was given to two processes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from ..job.activity import STRAGGLER, last_line, last_phase
+from ..job.event import Event
 from ..job.job import Job
 from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
 
-START = "rendezvous.timeout"
+START, TAKEN = "rendezvous.timeout", "rendezvous.duplicate-rank"
+MOST_RANKS = 1 << 17  # no job has more
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -23,6 +27,7 @@ def find(job: Job) -> Iterator[Finding]:
     events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in survived]
     counts = Counter(rank for e in events for rank in e.fields["absent_ranks"] if rank != e.rank)
     if not counts:
+        yield from _taken_twice(job)
         return
     ranks = tuple(sorted(r for r, n in counts.items() if n == max(counts.values())))
     is_start = all(e.cause == START for e in events)
@@ -35,3 +40,24 @@ def find(job: Job) -> Iterator[Finding]:
     shown += exhibits(events) + (last_line(job, info) if info is not None else ())
     culprits = () if is_start and are_most else ranks
     yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))
+
+
+def _taken_twice(job: Job) -> Iterator[Finding]:
+    """Nothing failed or began: all who are heard share ranks, and the rest of the world is not heard."""
+    if job.failures() or job.was_alive:
+        return
+    roll: dict[int, list[Event]] = {}
+    told = [e for e in job.telling("identity") if e.fields.get("world_size")]
+    for event in told:
+        roll.setdefault(event.fields.get("rank", -1), []).append(event)
+    world = max((e.fields["world_size"] for e in told), default=0)
+    count = min(map(len, roll.values()), default=0)
+    is_all = count > 1 and count * len(roll) == world and all(len(events) == count for events in roll.values())
+    # Two log handlers print each line twice, one below the other; who has no rank says that all have joined.
+    pairs = [events[:2] for events in roll.values()] if is_all and -1 not in roll else []
+    if any(a.source != b.source or (b.line or 0) > (a.line or 0) + 1 for a, b in pairs):
+        missing = tuple(r for r in range(min(world, MOST_RANKS)) if r not in roll)
+        says = Sentence("named_absent.taken", {"ranks": tuple(sorted(roll)), "count": count, "missing": missing})
+        events = sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0))
+        fields = dict(events[0].fields)
+        yield Finding("named_absent", TAKEN, says, exhibits(events), certainty="possible", fields=fields)

@@ -2,7 +2,8 @@
 
 Where all the others report a lost connection, the rank whose log ends without any complaint either left, or died at once
 (SIGKILL, a node that went down), or hangs. Where nobody complains at all, the rank that is behind the others in steps, or
-that began something else, is the one they wait for.
+that began something else, is the one they wait for. Where all end with one line that a stale lock is known to hold up
+(`Using … as PyTorch extensions root...`), that lock is what they wait for.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
-from ..job.event import FAILING, Event
+from ..job.event import FAILING, Event, SourceEvents
 from ..job.job import Job, RankInfo
+from ..lines.prefix import Line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34
@@ -27,7 +29,7 @@ def find(job: Job) -> Iterator[Finding]:
     yield from _silent(job)
     is_over = job.failures() or job.telling("finished") or job.context.exit_code == 0
     if not is_over and not any(source.is_folded for source in job.sources):  # of folded lines no step proves anything
-        yield from list(_behind(job)) or _busy(job)
+        yield from list(_behind(job)) or list(_busy(job)) or _stalled(job)
 
 
 def _silent(job: Job) -> Iterator[Finding]:
@@ -93,6 +95,22 @@ def _busy(job: Job) -> Iterator[Finding]:
         shown = (phase.exhibit,) if phase else ()
         waits = exhibits([i.phase for i in others if i.phase is not None], 2)
         yield Finding("silence", phase.cause if phase else STRAGGLER, says, (*shown, *waits), ranks, certainty="possible")
+
+
+def _stalled(job: Job) -> Iterator[Finding]:
+    """Nobody reports anything: all logs end with the same begun work, which a lock that a dead process left holds up."""
+    begun = {(e.source, e.line): e for e in job.telling("activity") if e.rule.stalls}
+    last = [job.last_line_of(rank) for rank in job.ranks if begun]
+    lines = [each for each in last if each] or [(s.name, x) for s in job.sources if begun for x in _last_with_words(s)]
+    ends = [e for source, line in lines if (e := begun.get((source, line.number))) is not None]
+    if ends and len(ends) == len(lines) and len({e.rule.stalls for e in ends}) == 1:
+        cause, fields = ends[0].rule.stalls or STRAGGLER, ends[0].fields
+        says = Sentence("silence.stalled", {"ranks": tuple(sorted(job.ranks)), "path": fields.get("path")})
+        yield Finding("silence", cause, says, exhibits(ends), certainty="possible", fields=fields)
+
+
+def _last_with_words(source: SourceEvents) -> list[Line]:
+    return [line for line in source.tail() if line.message.strip()][-1:]
 
 
 def _phase(info: RankInfo) -> Phase | None:

@@ -67,7 +67,9 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(suspects) > 1 else "likely"
-    return Finding("standing", cause, says, shown, _ranks(tree.suspects), certainty=certainty)
+    pids = {p.dump.pid for p in placed if p.label in suspects}
+    fields = {"pid": pids.pop() if len(pids) == 1 else None}
+    return Finding("standing", cause, says, shown, _ranks(tree.suspects), certainty=certainty, fields=fields)
 
 
 def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from ..job.job import Job
 from .finding import Finding, Sentence, exhibits
 
 CAUSES = {"nccl_version": "nccl.version-mismatch", "torch_version": "software.version-incompatible"}
+PAIR = 2  # of versions: the one that a single host has, where several have the other, is the odd one
 SYMPTOMS = ("nccl.", "collective.desync", "collective.shape-mismatch", "collective.timeout", "rendezvous.timeout")
 
 
@@ -28,9 +29,11 @@ def find(job: Job) -> Iterator[Finding]:
             continue
         rows = [{"version": version, "where": ", ".join(sorted(hosts))} for version, (hosts, _) in seen.items()]
         says = Sentence("versions.differ", {"name": name.removesuffix("_version"), "versions": rows})
-        shown = [event for _, event in seen.values()]
+        groups = sorted(seen.values(), key=lambda group: len(group[0]))
+        odd = groups[0][0] if len(groups) == PAIR and len(groups[0][0]) == 1 < len(groups[1][0]) else ()
         onset = min((e.onset for e in failed if e.onset is not None), default=None)
-        yield Finding("versions", cause, says, exhibits(shown), onset=onset, fields={"versions": rows})
+        shown = exhibits(event for _, event in groups)
+        yield Finding("versions", cause, says, shown, hosts=tuple(odd), onset=onset, fields={"versions": rows})
 
 
 def _by_version(job: Job, name: str) -> dict[str, tuple[set[str], Event]]:

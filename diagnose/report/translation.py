@@ -20,6 +20,7 @@ FILE = "cause.zh.yaml"
 WORDS = "values.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
+PLACES = ("rank", "local_rank", "host", "pid")  # which a sentence may ask for, whether its line tells them or not
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
@@ -91,7 +92,7 @@ class Translator:
 
         Raises `ValueError` when a sentence cannot be filled.
         """
-        values = {**dict.fromkeys(rule.fields), **self.fields(dict(fields))}
+        values = {**dict.fromkeys((*PLACES, *rule.fields)), **self.fields(dict(fields))}
         known = self._of(rule.cause)
         name = rule.id.rpartition("/")[2]
         if known is not None and name in known.says:

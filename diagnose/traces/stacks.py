@@ -128,8 +128,9 @@ class _Reader:
                 self._heading = (above.prefix.rank, above.number)
 
     def _fits(self, thread: StackThread, dump: StackDump) -> bool:
-        """Say whether a thread belongs to the open dump; faulthandler's current thread is its last."""
-        if thread.form.partition("-")[0] != dump.form.partition("-")[0]:
+        """Say whether a thread belongs to the open dump, which has one main thread."""
+        is_second = thread.is_main and any(t.is_main for t, _ in self._threads)
+        if is_second or thread.form.partition("-")[0] != dump.form.partition("-")[0]:
             return False
         return not self._threads or (bool(thread.thread_id) and thread.thread_id not in self._seen)
 

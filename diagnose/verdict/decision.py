@@ -72,7 +72,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
 
 def _showing(c: Candidate, culprits: Sequence[int], *, is_concluded: bool) -> tuple[bool, ...]:
     """The order for showing: why before that it ended, who ended it before who was told to end, the culprits first."""
-    is_told = bool(c.events) and all(e.rule.tells == "signal-received" for e in c.events)
+    is_told = c.rank is not None and bool(c.events) and all(e.rule.tells == "signal-received" for e in c.events)
     return (c.finding is None) == is_concluded, c.is_end, is_told, c.rank not in culprits and not names_device(c.first)
 
 
