@@ -30,19 +30,17 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     that its launcher ends them all. What a kernel says that it killed was not killed by its launcher. That a step was
     cancelled says nothing more where its launcher had ended it, as one of its processes had died.
     """
-    closed = _closed_streams(events)
-    for event in events if closed else ():
-        if event.rule.tells == "signal-received" and event.cause == ORDERED:
-            is_closed = (event.line or 0) > closed.get((event.attempt, event.source), math.inf)
-            event.role = "symptom" if is_closed else event.role
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
     told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
-    over = _ends_of_streams(events) if not killed else {}
+    over, closed = _ends_of_streams(events) if not killed else {}, _closed_streams(events)
     for event in events if sent or over else ():
-        is_told = (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
+        is_closed = is_told = (event.line or 0) > closed.get((event.attempt, event.source), math.inf)
+        is_told |= (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
         is_told |= event.rank is event.pid is None and (event.line or 0) > over.get((event.attempt, event.source), math.inf)
+        if is_closed and event.rule.tells == "signal-received" and event.cause == ORDERED:
+            event.role = "symptom"
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"
 

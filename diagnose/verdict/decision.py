@@ -91,10 +91,7 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
 
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
-    """A run that says it finished, and of which no process is told to have failed, only complains while it closes.
-
-    Who is done needs no peer any more, whoever of them is gone.
-    """
+    """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
     done = {e.source: e.line or 0 for e in job.telling("finished") if e.rule.teller != "rank"}
     if not done or job.context.failed() or any(e.role in FAILING for e in job.telling("exit")):
         return False

@@ -51,14 +51,13 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        for surely in (_reads, self._was_never_told, self._kept_away, _is_told_by_another):
+        for surely in (_reads, self._was_never_told):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
         if t.direct == HINTED and c.direct == STATED:
             return False
-        is_missed = is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank))
-        if is_missed or (is_death(t) and _is_seen_from_outside(c)):
-            return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
+        if any(is_death(a) and _is_seen_from_outside(b) for a, b in ((t, c), (c, t))):
+            return False  # that others miss a rank is its death, seen by them
         order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
@@ -77,13 +76,6 @@ class Explanations:
             return False
         is_untold = t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
         return self._order(t, c) < 0 if None in told else is_untold
-
-    def _kept_away(self, t: Candidate, c: Candidate) -> bool:
-        """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
-        return t.rank in _missed_by(c) and (is_death(t) or t.direct == STATED) and self._order(t, c) <= 0
-
-    def _waited(self, rank: int | None) -> bool:
-        return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
@@ -107,24 +99,6 @@ class Explanations:
 def is_death(c: Candidate) -> bool:
     """Whether it is the end of a process that nobody ordered."""
     return c.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in c.events)
-
-
-def _missed_by(c: Candidate) -> set[int | None]:
-    """The ranks that others miss, by a question or by a line that names them."""
-    if _is_seen_from_outside(c) and c.rank is not None:
-        return {c.rank}
-    told = [e.fields.get("absent_ranks") or () for e in c.events if e.rule.tells == "absent-ranks"]
-    return set(told[0]) if told and len(told) == len(c.events) else set()
-
-
-def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
-    """Whether c is only that a process is found dead, by its id, and t what that process said, be it of another's end."""
-    a, b = t.first, c.first
-    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific:
-        return False
-    if t.is_end and a.fields.get("pid") in (None, a.speaker.pid):
-        return False
-    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:
