@@ -36,9 +36,10 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
     over, closed = _ends_of_streams(events) if not killed else {}, _closed_streams(events)
     for event in events if sent or over else ():
-        is_closed = is_told = (event.line or 0) > closed.get((event.attempt, event.source), math.inf)
-        is_told |= (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
-        is_told |= event.rank is event.pid is None and (event.line or 0) > over.get((event.attempt, event.source), math.inf)
+        where, line = (event.attempt, event.source), event.line or 0
+        is_closed = is_told = line > closed.get(where, math.inf)
+        is_told |= (*where, event.rank) in told or (*where, event.pid) in told_pids
+        is_told |= event.rank is event.pid is None and line > over.get(where, math.inf)
         if is_closed and event.rule.tells == "signal-received" and event.cause == ORDERED:
             event.role = "symptom"
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
