@@ -27,12 +27,13 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
 
 
 def _count_marks(source: SourceEvents) -> None:
-    """Number the events of one source, in order of lines, by the marks in it."""
-    count = 0
-    for event in sorted(source.all_events(), key=lambda e: e.line or 0):
+    """Number the events of one source by its marks; `DUE TO JOB REQUEUE`, of job and step, is an end and a mark."""
+    count, above = 0, -1
+    for event in sorted(source.all_events(), key=lambda e: (e.line or 0, e.role not in FAILING)):
         if event.rule.tells == "attempt":
             stated = event.fields.get("n")
-            count = stated if isinstance(stated, int) else count + 1
+            count = stated if isinstance(stated, int) else count + ((event.line or 0) > above + 1)
+            above = event.line or 0
         event.attempt = count
 
 
