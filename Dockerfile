@@ -6,7 +6,7 @@ COPY diagnose diagnose
 COPY rules rules
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
  && python -m venv /opt/diagnose \
- && /opt/diagnose/bin/pip install --no-cache-dir "$(ls /dist/*.whl)[fast,mcp,zstd]" \
+ && /opt/diagnose/bin/pip install --no-cache-dir "$(ls /dist/*.whl)[mcp,zstd]" \
  && /opt/diagnose/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim

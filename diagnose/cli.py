@@ -84,7 +84,7 @@ def _run(words: list[str]) -> int:
     if first != "run":  # a stream that is closed is closed for the job
         _open_streams()
     if first in COMMANDS:
-        if os.path.exists(first):
+        if len(words) == 1 and os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
     elif first == "--show-completion" and len(words) == 2:
         return _show_completion(words[1])

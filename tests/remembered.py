@@ -1,9 +1,8 @@
 """What a process of a user does once, thousands of tests in one process would each do again: it is remembered here.
 
-Without this a third of a test's time goes into asking the file system whether any of 2,000 rules has changed, into the
-automaton of their literals, and into templates that the test before has compiled, too; rules of a user's own are laid
-over those 2,000, which would be parsed for each such test. `conftest.py` lays it over the
-package before any test imports it. Whoever has a cache of their own (`test_own_cache.py`, `test_growth.py`) meets the code itself.
+Without this a third of a test's time goes into asking the file system whether any of 2,000 rules has changed, and into the
+automaton of their literals; rules of a user's own are laid over those 2,000, which would be parsed for each such test.
+`conftest.py` lays it over the package before any test imports it. Whoever has a cache of their own (`test_own_cache.py`, `test_growth.py`) meets the code itself.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from diagnose.catalogue import automaton, load
 
@@ -32,8 +29,6 @@ def remember() -> None:
     load.load_rules = _load_rules(load.load_rules, surroundings())
     load.load_yaml, load.check = _parsed(load.load_yaml, load.check)
     automaton._library = _library(automaton._library, surroundings())
-    for name in ("from_string", "compile_expression"):
-        setattr(jinja2.Environment, name, _template(getattr(jinja2.Environment, name), surroundings()))
 
 
 def _load_rules(read: Callable[..., load.Catalogue], usual: tuple[object, ...]) -> Callable[..., load.Catalogue]:
@@ -83,16 +78,3 @@ def _library(build: Callable[..., Any], usual: tuple[object, ...]) -> Callable[.
         return kept[key]
 
     return library
-
-
-def _template(compiled: Callable[..., Any], usual: tuple[object, ...]) -> Callable[..., Any]:
-    kept: dict[tuple[jinja2.Environment, str], Any] = {}
-
-    def template(environment: jinja2.Environment, source: str, *more: Any, **named: Any) -> Any:
-        if more or named or surroundings() != usual:
-            return compiled(environment, source, *more, **named)
-        if (environment, source) not in kept:
-            kept[environment, source] = compiled(environment, source)
-        return kept[environment, source]
-
-    return template

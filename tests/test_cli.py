@@ -27,14 +27,16 @@ NONSENSE = [
     ([OOM, "--since", "yesterday"], "--since yesterday: not a time"),
     (["run"], "run: no command; write it behind `--`"),
     ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
+    ([OOM, "--rank", "9"], "--rank 9: no line of the logs is from it; the logs show ranks 0-7"),
     ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),
-    ([OOM, "--budget", "0"], "--budget 0: give a number"),
+    ([OOM, "--budget", "0"], "Invalid value for '--budget': '0' is no length of time"),
     ([OOM, "--since", "2026-11-20T17:30:00", "--until", "2026-11-20T17:00:00"], "is after --until"),
     ([OOM, "--why", "memory.cuda-omo"], "no cause memory.cuda-omo; did you mean memory.cuda-oom?"),
     ([OOM, "--rules", "nowhere"], "nowhere: no such folder of rules"),
     (["nowhere.log"], "no such file or folder: nowhere.log"),
     ([""], "an empty path was given"),
     (["."], ".: no file in it; nothing to diagnose"),
+    (["--show-completion", "tcsh"], "--show-completion tcsh: choose one of bash, zsh, fish"),
     (["rulse"], "rulse: no such file; did you mean `rules`?"),
     (["rules", "show", "../../etc/passwd"], "no rule ../../etc/passwd"),
     (["rules", "show", "memory.cuda-oom/torch-out-of-memry"], "did you mean memory.cuda-oom/torch-out-of-memory?"),
@@ -130,14 +132,14 @@ def test_what_is_shown_may_begin_at_a_time_of_day(time):
 
 def test_a_path_named_like_a_command_is_the_command_and_one_line_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "job.log").write_bytes(OOM.read_bytes())
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "history").mkdir()
+    (tmp_path / "history" / "job.log").write_bytes(OOM.read_bytes())
 
-    as_command, as_path = tell("rules", "list", "memory.cuda-oom"), tell("./rules", "-q")
+    as_command, as_path, meant = tell("history"), tell("./history", "-q"), tell("history", "--json")
 
-    assert 0 == as_command.code
-    assert "diagnose: `rules` is read as the command; ./rules is the path\n" == as_command.err
-    assert (1, "") == (as_path.code, as_path.err)
+    assert "diagnose: `history` is read as the command; ./history is the path\n" == as_command.err
+    assert (1, "", "") == (as_path.code, as_path.err, meant.err)
 
 
 def test_a_fault_of_our_own_is_one_line(monkeypatch):
@@ -199,34 +201,55 @@ def test_rules_new_makes_a_cause_too_where_there_is_none_of_that_name(tmp_path):
     made = tell("rules", "new", "hub.farm/coolant-gone", "--folder", tmp_path)
     assert (tmp_path / "hub" / "farm" / "cause.yaml").is_file()
     assert "cause.yaml" in made.out
-    assert 0 == tell("rules", "test", tmp_path, "--only", "hub.farm").code
+    proved = tell("rules", "test", tmp_path, "--only", "hub.farm")
+    assert (1, 5) == (proved.code, proved.out.count("still that of the template; write your own"))
 
 
-def test_rules_new_makes_a_rule_that_passes_its_own_test(tmp_path):
-    made = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
+def _filled_in(folder, *changes):
+    """A rule of one's own, written over the template; `changes` to its text."""
+    tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", folder)
+    path = folder / "memory" / "cuda-oom" / "my-allocator-failed.yaml"
+    own = (("title: what", "title: our allocator failed: what"), ("why: What", "why: Our allocator. What"), ("says: The", "says: Its"))
+    text = path.read_text()
+    for old, new in (*own, *changes):
+        text = text.replace(old, new.replace("failed: ", "failed, "))
+    path.write_text(text)
+    return tell("rules", "test", folder)
+
+
+def test_a_rule_that_is_filled_in_passes_its_own_test(tmp_path):
+    proved = _filled_in(tmp_path)
     again = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
-    proved = tell("rules", "test", tmp_path, "--only", "memory.cuda-oom/my-allocator-failed")
 
-    assert 0 == made.code
     assert (2, True) == (again.code, "is there already" in again.err)
-    assert 0 == proved.code, proved.out
     assert f"{tmp_path}: 1 rules, 0 causes, 1 examples: 0 faults" == proved.out.rstrip()  # and none of the shipped ones
+    page = tell("explain", "words that are in every such message 7", "--rules", tmp_path).out
+    assert (0, True) == (proved.code, page.startswith("memory.cuda-oom:"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("{value: int}", "{value: str}"), "reads {'value': '7'} from its example"),
+        (("{{ value }}", "{{ vlaue }}"), "says: names vlaue, which it does not read"),
+        (("in one line", "'{{ value }}'"), "title: is shown as it is"),
+    ],
+)
+def test_a_fault_in_a_rule_of_ones_own_ends_the_test(tmp_path, change, said):
+    answer = _filled_in(tmp_path, change)
+    assert (1, 2, True) == (answer.code, len(answer.out.splitlines()), said in answer.out), answer.out
+
+
+def test_a_name_in_the_steps_of_ones_own_cause_is_one_that_something_fills_in(tmp_path):
+    tell("rules", "new", "hub.farm/coolant-gone", "--folder", tmp_path)
+    path = tmp_path / "hub" / "farm" / "cause.yaml"
+    path.write_text(path.read_text().replace("The one thing to do now.", "Drain {{ culprit_hots }}, not {{ culprit_host }}."))
+    assert "remedy names culprit_hots, which nothing fills in" in tell("rules", "test", tmp_path).out
 
 
 def test_a_folder_without_a_rule_has_nothing_to_test(tmp_path):
     answer = tell("rules", "test", tmp_path)
     assert (2, True) == (answer.code, f"{tmp_path}: no rule in it" in answer.err)
-
-
-def test_rules_of_a_folder_that_have_a_fault_end_the_test(tmp_path):
-    tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
-    path = tmp_path / "memory" / "cuda-oom" / "my-allocator-failed.yaml"
-    path.write_text(path.read_text().replace("{value: int}", "{value: str}"))
-
-    answer = tell("rules", "test", tmp_path)
-
-    assert (1, 2) == (answer.code, len(answer.out.splitlines()))
-    assert "reads {'value': '7'} from its example" in answer.out
 
 
 def test_schema_report_is_the_committed_one():
@@ -240,6 +263,10 @@ def test_schema_report_is_the_committed_one():
         (["CUDA out of memory"], "memory.cuda-oom"),
         (["cuda", "out", "of", "memory"], "memory.cuda-oom"),
         (["Xid 79"], "gpu.off-bus"),
+        (["137"], "process.sigkill"),
+        (["exit", "code", "139"], "process.segfault"),
+        (["signal 9"], "process.sigkill"),
+        (["memory.cuda-oom/torch-out-of-memory"], "memory.cuda-oom"),
         (["OSError: [Errno 28] No space left on device"], "storage.disk-full"),
     ],
 )

@@ -43,8 +43,3 @@ def test_shell_accepts_its_script(shell):
         pytest.skip(f"{shell} is not installed")
     done = subprocess.run([shell, "-n", "/dev/stdin"], input=script, text=True, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_unknown_shell_is_told_which_there_are():
-    answer = tell("--show-completion", "tcsh")
-    assert (answer.code, "choose one of bash, zsh, fish" in answer.err) == (2, True)

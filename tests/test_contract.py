@@ -188,9 +188,7 @@ def test_world_size_names_the_ranks_without_a_line():
 
 
 def test_why_a_cause_won_lost_or_never_stood():
-    won, lost, never = (
-        tell(OOM, "--why", cause).out for cause in ("memory.cuda-oom", "process.exit-code", "storage.disk-full")
-    )
+    won, lost, never = (tell(OOM, "--why", what).out for what in ("CUDA out of memory", "process.exit-code", "xid-79"))
 
     assert "memory.cuda-oom is the verdict" in won
     assert "was ruled out: memory.cuda-oom" in lost or "caused by memory.cuda-oom" in lost
@@ -200,6 +198,20 @@ def test_why_a_cause_won_lost_or_never_stood():
 def test_why_tells_what_is_known_of_a_rank():
     assert tell(OOM, "--why", "rank 2").out.startswith("rank 2: culprit (host h100-r6-n03")
     assert "no log line" in tell(OOM, "--why", "rank 99").out
+
+
+@pytest.mark.parametrize(
+    ("fixture", "reason"),
+    [
+        ("cuda-oom-one-rank", "not the culprit: it was terminated because of memory.cuda-oom (rank 2)"),
+        ("hang-one-rank-elsewhere", "not the culprit: it waited, because of collective.straggler (rank 2)"),
+        ("two-nodes-one-exception", "not the culprit: network.connection-reset follows from process.exception (rank 3)"),
+        ("same-exception-everywhere", "no rank is blamed: none: all 3 ranks failed alike"),
+        ("healthy-console", "not blamed: no cause was found (outcome: Healthy)"),
+    ],
+)
+def test_why_says_for_what_reason_a_rank_is_not_the_culprit(fixture, reason):
+    assert reason in tell(FIXTURES / fixture / "logs", "--why", "rank 0").out
 
 
 def test_why_is_answered_in_the_language_of_the_report() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -9,11 +10,15 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from diagnose import Report
+from diagnose.advice.statement import Fact
 from diagnose.cli import main
+from diagnose.history.difference import differences
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 OOM, HEALTHY, EXCEPTION = (FIXTURES / n / "logs" for n in ("cuda-oom-one-rank", "healthy-console", "two-nodes-one-exception"))
@@ -123,6 +128,15 @@ def test_a_broken_history_costs_a_line_and_not_the_report(capsys: pytest.Capture
     assert "history cannot be used" in said.err
 
 
+def test_a_paste_is_remembered_by_when_it_ended(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (OOM / "h100-r6-n03.log").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    call(capsys, "--remember", "-")
+    assert "job pasted-2026-09-16T15:45:" in call(capsys, "history")
+
+
 def test_a_healthy_run_is_not_remembered(capsys: pytest.CaptureFixture[str]) -> None:
     call(capsys, "--remember", str(HEALTHY))
     assert "nothing remembered" in call(capsys, "history")
@@ -132,6 +146,14 @@ def test_diff_shows_what_the_failed_run_has(capsys: pytest.CaptureFixture[str]) 
     said = call(capsys, "diff", str(HEALTHY), str(OOM))
     assert "outcome" in said and "healthy" in said and "failed" in said
     assert "memory.cuda-oom" in said
+
+
+def test_what_differs_in_form_or_in_any_two_runs_is_no_difference() -> None:
+    good = {"bf16": Fact("True", "a"), "lr": Fact("1e-3", "a"), "stack": Fact("cuda", "a"), "log_dir": Fact("/tmp/1", "a")}
+    bad = {"bf16": Fact("true", "b"), "lr": Fact("0.001", "b"), "log_dir": Fact("/tmp/2", "b"), "zero_stage": Fact("3", "b")}
+    empty = Report("healthy", "")
+    found = differences(replace(empty, facts=good), replace(empty, facts=bad))
+    assert ["zero_stage"] == [difference.name for difference in found]
 
 
 def test_written_reports_can_be_compared(capsys: pytest.CaptureFixture[str]) -> None:

@@ -185,31 +185,6 @@ def test_only_the_first_failing_rank_of_a_node_reports():
     ) == (1, [1, 1, 1, 1])
 
 
-RECORD = (  # what torchelastic's `record` does: write the error file, raise again
-    "import functools, json, os\n"
-    "def record(function):\n"
-    "    @functools.wraps(function)\n"
-    "    def wrapper(*a, **k):\n"
-    "        try: return function(*a, **k)\n"
-    "        except Exception as e:\n"
-    "            with open(os.environ['TORCHELASTIC_ERROR_FILE'], 'w') as f:\n"
-    "                json.dump({'message': {'message': repr(e), 'extraInfo': {}}}, f)\n"
-    "            raise\n"
-    "    return wrapper\n"
-)
-
-
-def test_works_beside_torchelastics_record(tmp_path):
-    ranks = tmp_path / "none_4kqlbyqv" / "attempt_0" / "3"
-    ranks.mkdir(parents=True)
-    done = python(
-        RAISES.format(before=RECORD, decorators="@record\n@diagnose_on_failure()"), RANK="3", LOCAL_RANK="3",
-        TORCHELASTIC_ERROR_FILE=str(ranks / "error.json"),
-    )  # fmt: skip
-    assert (done.returncode, "ValueError" in (ranks / "error.json").read_text()) == (1, True)
-    assert "diagnose [rank3]: report: " in done.stderr
-
-
 # --- the examples of docs/hooks.md, run in what they would meet ----------------------------------------------------
 
 

@@ -71,7 +71,7 @@ def test_a_client_on_a_pipe_sees_six_tools_that_only_read_and_gets_a_verdict() -
 
 def test_an_assistant_gets_the_verdict_and_asks_on() -> None:
     async def questions(client: Client) -> Any:
-        verdict = await ask(client, "diagnose_logs", paths=["logs"])
+        verdict = await ask(client, "diagnose_logs", paths="logs")
         proof = verdict["evidence"][0]
         return (
             verdict,

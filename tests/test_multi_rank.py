@@ -469,3 +469,34 @@ def test_sizes_of_two_groups_are_no_sizes_of_two_worlds(tmp_path: Path) -> None:
     stated = "RANK={} WORLD_SIZE={} LOCAL_RANK={} MASTER_ADDR=n1\n"
     logs = {f"rank{r}.log": stated.format(r, 4, r) + stated.format(r, 2, r) * (r < 2) + IN_STEP.format(r) for r in range(4)}
     assert "config.world-size-mismatch" != cause(told(tmp_path, logs))
+
+
+# --- A console that ends before all have printed a step: cut there, or hung? ------------------------------------------
+
+CONSOLES = {  # one print of rank `r` at step `s`
+    "a rank of its own": "2026-11-20 10:00:{s:02d},000 | INFO | rank {r} | step {s} loss 1.2345",
+    "tags of mpirun": "[1,{r}]<stdout>:iter {s} time 0.41 loss 3.261",
+    "labels of srun": "{r}: rank {r} nid005012 it {s} loss 1.390",
+}
+
+
+def _rounds(form: str, *last: int) -> list[str]:
+    ranks = [[0, 1, 2, 3]] * 8 + [[*last]]
+    return [CONSOLES[form].format(r=r, s=step) for step, printed in enumerate(ranks, 20) for r in printed]
+
+
+@pytest.mark.parametrize("form", CONSOLES)
+def test_a_console_that_may_be_cut_before_the_last_rank_prints_is_no_hang(form: str) -> None:
+    report = diagnose(Text("\n".join(_rounds(form, 0, 1, 2)), "job.log"))
+    assert ("unfinished", [3]) == (cause(report), [row.rank for row in report.ranks if row.last_step == 27])
+
+
+@pytest.mark.parametrize("form", CONSOLES)
+def test_a_rank_that_those_behind_it_have_passed_in_print_is_the_one_that_hangs(form: str) -> None:
+    report = diagnose(Text("\n".join(_rounds(form, 0, 1, 3)), "job.log"))
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_a_console_that_goes_on_for_long_without_a_step_shows_who_is_behind() -> None:
+    log = [*_rounds("a rank of its own", 0, 1, 2), "2026-11-20 10:02:00,000 | INFO | rank 0 | queue depth 3"]
+    assert ("collective.straggler", [3]) == ((r := diagnose(Text("\n".join(log)))) and cause(r), culprits(r))

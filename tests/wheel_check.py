@@ -116,6 +116,8 @@ def try_own_rule(call: Call, scratch: Path) -> list[str]:
         "fields: {aisle: int}\nsays: The coolant of aisle {{ aisle }} is gone.\n"
         "counter_examples:\n  - text: the coolant of aisle 7 is back\n    because: no error\n"
     )
+    cause = rule.with_name("cause.yaml")
+    cause.write_text(cause.read_text().replace("what it is in 8 words", "the farm is too hot").replace("What happens", "It stops"))
     tested, used = call("rules", "test", "my-rules"), call("--rules", "my-rules", "farm.log")
     return [f"{name}: {(done.stdout + done.stderr)[-400:]}" for name, done, code in
             (("rules test", tested, 0), ("--rules", used, 1)) if done.returncode != code]  # fmt: skip

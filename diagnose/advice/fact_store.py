@@ -142,7 +142,7 @@ def read_version(text: object) -> Version | None:
 
 def in_range(version: object, wanted: str) -> bool | None:
     """Tell whether `version` lies in `wanted` (`>=0.15.0,<0.15.1 or ==0.14.2`); None where the version says nothing."""
-    mine = read_version(version)
+    mine = None if version is None else read_version(version)
     if mine is None:
         return None
     from packaging.specifiers import SpecifierSet

@@ -13,23 +13,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import regex
-
 from ..errors import SourceError
 from ..lines.prefix import read_lines
 from ..report.translation import translation_faults
-from .load import Catalogue
+from .load import SHIPPED, Catalogue, load_yaml
 from .lookup import fire, has_frame
 from .matcher import Matcher, PatternTimeout
 from .pattern_facts import adversarial_texts, implies, is_anchored, neighbours, re2_faults
 from .rule import Cause, Form, Rule
-from .sentences import sentence
+from .sentences import names_in, sentence
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
 COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
 ADVERSARIAL_LIMIT_S = 0.05
 TITLE_WORDS = 8
+# What more lines than the one that a pattern reads fill in, and what our table of known bugs does.
+ALWAYS = {"rank", "host", "pid", "world_size", "last_error", "installed", "beside"}
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
 
 
@@ -46,7 +46,9 @@ def check_catalogue(
     """
     for cause in catalogue.causes.values():
         if only is None or cause.id.startswith(only):
-            yield from (f"{cause.id}: {fault}" for fault in _cause_faults(catalogue, cause))
+            is_own = any((f / cause.id.replace(".", "/", 1) / "cause.yaml").is_file() for f in folders[1:])
+            faults = (*_cause_faults(catalogue, cause), *(_faults_of_own(catalogue, cause) if is_own else ()))
+            yield from (f"{cause.id}: {fault}" for fault in faults)
             yield from (f"{cause.id}: {fault}" for fault in translation_faults(cause, catalogue.rules, folders))
     seen: dict[str, str] = {}
     for rule in catalogue.rules.values():
@@ -81,6 +83,33 @@ def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
         yield "no rule names it; add one, or say `findings_only: which correlator finds it`"
 
 
+def _faults_of_own(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
+    """What is asked of a user's cause alone: names in its steps are read by its rules, or known to the shipped steps."""
+    read = {name for rule in catalogue.rules.values() if rule.cause == cause.id for name in _readable(catalogue, rule)}
+    read |= {name for other in catalogue.causes.values() if other.id != cause.id for name in _asked(other)}
+    yield from (f"remedy names {name}, which nothing fills in" for name in sorted(set(_asked(cause)) - read))
+    yield from _untouched("new-cause.template", title=cause.title, means=cause.means)
+
+
+def _asked(cause: Cause) -> Iterator[str]:
+    """The names of the values that its steps ask for."""
+    for step in cause.remedy:
+        condition = f"{{{{ {step.condition} }}}}" if step.condition else ""
+        yield from (name for text in (step.text, step.command or "", condition) for name in names_in(text))
+
+
+def _readable(catalogue: Catalogue, rule: Rule) -> set[str]:
+    """The names of what a rule's line fills in: its fields, and the columns of the row that they pick."""
+    rows = catalogue.tables[rule.table_name].rows if rule.table_name in catalogue.tables else ()
+    return {*rule.fields, *(name for row in rows for name in row)}
+
+
+def _untouched(template: str, **texts: str) -> Iterator[str]:
+    """The texts that are still those of the template that `rules new` writes."""
+    drawn = load_yaml(SHIPPED / template, (SHIPPED / template).read_bytes())
+    yield from (f"{name}: still that of the template; write your own" for name in texts if drawn[name] == texts[name])
+
+
 def _known(catalogue: Catalogue, name: str) -> bool:
     if name.endswith(".*"):
         return any(c.startswith(name[:-1]) for c in catalogue.causes)
@@ -103,6 +132,7 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, asked: Catalogue) -> Iterator
     if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
         yield f"onset names no field: {rule.onset}"
     yield from _names_of_nothing(catalogue, rule)
+    yield from _untouched("new-rule.template", title=rule.title, why=rule.why, says=rule.says)
     yield from _references(rule.references)
     for number, form in enumerate(rule.forms):
         label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
@@ -118,6 +148,10 @@ def _names_of_nothing(catalogue: Catalogue, rule: Rule) -> Iterator[str]:
     whole = catalogue.rules.get(rule.rest_of or "")
     if rule.rest_of and not (rule.match == "block" and whole is not None and whole.match == "block" and whole != rule):
         yield f"rest_of names no other rule of a block: {rule.rest_of}"
+    if unread := names_in(rule.says) - _readable(catalogue, rule) - ALWAYS:
+        yield f"says: names {', '.join(sorted(unread))}, which it does not read"
+    if "{{" in rule.title:
+        yield "title: is shown as it is; a value belongs into `says`"
     if rule.table and rule.table_name not in catalogue.tables:
         yield f"no table {rule.table_name}"
 
@@ -129,7 +163,6 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
-    yield from neighbours(form.pattern)
     groups = set(re.compile(form.pattern).groupindex)
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
@@ -149,12 +182,15 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
 
 
 def _slow(form: Form) -> Iterator[str]:
-    """Try the pattern on texts made from itself to keep it busy."""
-    pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
+    """Look for repeats side by side; where there are none, try the pattern on texts made from itself to keep it busy."""
+    if side_by_side := neighbours(form.pattern):
+        yield from side_by_side
+        return
+    matcher = Matcher(())
     for text in adversarial_texts(form.pattern):
         started = time.process_time()
-        with contextlib.suppress(TimeoutError):
-            pattern.search(text, timeout=1.0)
+        with contextlib.suppress(PatternTimeout):
+            matcher.verify(form, text)
         if time.process_time() - started > ADVERSARIAL_LIMIT_S:
             yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}…"
             return
@@ -229,8 +265,8 @@ def literal_costs(catalogue: Catalogue, folder: Path) -> Iterator[str]:
     yield f"{'literal':{WIDTH}} {'hits':>8} {'share':>6} {'verified':>8} {'ms':>8}  rule"
     for literal, count in hits.most_common():
         scale = count / tried[literal]
-        rule = matcher.candidates[matcher.owners[literal][0]].rule.id
-        text = matcher.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
+        rule = matcher.index.candidates[matcher.index.owners[literal][0]].rule.id
+        text = matcher.index.literals[literal].text.decode("utf-8", "replace")[:WIDTH]
         ms = spent[literal] * scale / 1e6
         yield f"{text:{WIDTH}} {count:8} {count / whole:6.1%} {verified[literal] * scale:8.0f} {ms:8.1f}  {rule}"
 
@@ -254,7 +290,7 @@ def _line(data: bytes, end: int) -> bytes:
 def _is_verified(matcher: Matcher, literal: int, line: bytes) -> bool:
     """Whether the pattern of any form that has the literal matches the line."""
     pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line.decode("utf-8", "replace"))]
-    candidates = [matcher.candidates[n] for n in matcher.owners[literal]]
+    candidates = [matcher.index.candidates[n] for n in matcher.index.owners[literal]]
     try:
         return any(matcher.verify_line(c, message, prefix) is not None for c in candidates for prefix, message in pieces)
     except PatternTimeout:

@@ -21,7 +21,7 @@ from ..lines.record import record
 from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 9  # raise when what is read from the same files changes
+CACHE_VERSION = 12  # raise when what is read from the same files changes
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -68,11 +68,11 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     for folder in folders:
         if not folder.is_dir():
             raise RuleError(f"{folder}: no such folder of rules")
-    paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]
+    paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]  # as text: a `Path` takes longer to make
     state = None if fresh else _state(path for _, path in paths)
     if state and (kept := _kept(state)):
         return kept
-    catalogue = _parse([(folder, path, path.read_bytes()) for folder, path in paths])
+    catalogue = _parse([(folder, Path(path), Path(path).read_bytes()) for folder, path in paths])
     if state:
         c = catalogue
         write_own(f"catalogue-{state}.json", to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key)))
@@ -83,7 +83,7 @@ def lay_over(base: Catalogue, folder: Path) -> tuple[Catalogue, tuple[str, ...]]
     """Yield a catalogue with one more folder over it, and the ids that the folder holds, these with their examples."""
     if not folder.is_dir():
         raise RuleError(f"{folder}: no such folder of rules")
-    files = [(folder, path, path.read_bytes()) for path in _yaml_files(folder)]
+    files = [(folder, path, path.read_bytes()) for path in map(Path, _yaml_files(folder))]
     whole = _parse(files, base)
     own = [".".join(path.relative_to(folder).parts[:2]) for _, path, _ in files if path.name == "cause.yaml"]
     return whole, (*own, *(name for name, rule in whole.rules.items() if rule is not base.rules.get(name)))
@@ -95,13 +95,13 @@ def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
     return [SHIPPED, *(Path(p) for p in named if p), *map(Path, extra)]
 
 
-def _yaml_files(folder: Path) -> Iterator[Path]:
+def _yaml_files(folder: Path) -> Iterator[str]:
     for root, dirs, names in os.walk(folder):
         dirs.sort()
         for name in sorted(names):
             # Translations are read by `translation`, when asked for.
             if name.endswith(".yaml") and not name.endswith(".zh.yaml") and not name.startswith("."):
-                yield Path(f"{root}{os.sep}{name}")
+                yield f"{root}{os.sep}{name}"
 
 
 # --- compiled cache ---------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _yaml_files(folder: Path) -> Iterator[Path]:
 _LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
 
 
-def _state(paths: Iterable[Path]) -> str | None:
+def _state(paths: Iterable[str]) -> str | None:
     """What the file system says of the files: while it says the same, they need not be read.
 
     None where one was changed just now: a second change within the clock's step would not show.
@@ -173,10 +173,8 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], base: Catalogue | None = N
         if rule.disable:
             rules.pop(rule.id, None)
         else:
-            rules[rule.id] = rule
+            rules[rule.id] = rule if folder == SHIPPED else _of_a_user(rule, path)
             homes[rule.id] = path
-            if folder != SHIPPED:
-                _refuse_what_does_not_compile(rule, path)
     homeless = next((name for name, rule in rules.items() if rule.cause is not None and rule.cause not in causes), None)
     if homeless is not None:
         raise RuleError(f"{homes[homeless]}: {rules[homeless].cause} has no cause.yaml; write one beside it")
@@ -184,8 +182,8 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], base: Catalogue | None = N
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
 
 
-def _refuse_what_does_not_compile(rule: Rule, path: Path) -> None:
-    """Raise `RuleError` for a pattern that the matcher could not use; ours are tested."""
+def _of_a_user(rule: Rule, path: Path) -> Rule:
+    """Yield the rule, to be asked under a time limit. Raises `RuleError` for a pattern that the matcher could not use."""
     import regex
 
     for pattern in (p for form in rule.forms for p in (form.pattern, form.prefix) if p is not None):
@@ -193,6 +191,7 @@ def _refuse_what_does_not_compile(rule: Rule, path: Path) -> None:
             regex.compile(pattern)
         except (regex.error, RecursionError, OverflowError) as error:
             raise RuleError(f"{path}: not a pattern that can be used: {pattern[:60]}: {error}") from error
+    return replace(rule, forms=tuple([replace(form, is_timed=True) for form in rule.forms]))
 
 
 def load_yaml(path: Path, data: bytes) -> dict[str, Any]:

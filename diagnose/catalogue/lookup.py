@@ -18,6 +18,7 @@ from .rule import Rule
 
 NEAR = 12  # names in one line; a layer has about as many
 CONTINUATION_LINES = 40
+EXIT = re.compile(r"(?:exit(?:ed with)?[\s_-]?(?:code|status)?)?[\s:=]*(-?\d+)")
 _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once for hundreds of texts
 
 
@@ -87,8 +88,9 @@ def _matcher(catalogue: Catalogue) -> Matcher:
 
 def causes_of(text: str, catalogue: Catalogue) -> list[str]:
     """Yield the causes that a text may mean, best first. Raises `RuleError` where there is none."""
-    if text in catalogue.causes:
-        return [text]
+    rule = catalogue.rules.get(text)
+    if text in catalogue.causes or (rule is not None and rule.cause):
+        return [rule.cause if rule is not None and rule.cause else text]
     if text == "unknown":
         raise RuleError("unknown is the answer where no line names a cause; the report says what to collect")
     if found := list(_of_code(text, catalogue)):
@@ -105,12 +107,15 @@ def causes_of(text: str, catalogue: Catalogue) -> list[str]:
 
 
 def _of_code(text: str, catalogue: Catalogue) -> Iterator[str]:
-    """The cause of a row of a table: `xid-79`, `Xid 79`, `sxid 12028`."""
-    match = re.fullmatch(r"([a-z]+)[\s:=-]*(\d+)", text.strip().lower())
+    """The cause of a row of a table: `xid-79`, `Xid 79`, `signal 9`; of that of exit codes `137`, `exit code 137`."""
+    asked = text.strip().lower()
+    named, code = re.fullmatch(r"([a-z]+)[\s:=-]*(\d+)", asked), EXIT.fullmatch(asked)
     for name, table in catalogue.tables.items():
-        if match and name.endswith(f"/{match[1]}.table.yaml"):
-            row = next((row for row in table.rows if str(row.get(table.key)) == match[2]), {})
-            yield from (cause for cause in [str(row.get("cause"))] if cause in catalogue.causes)
+        is_named = named and (name.endswith(f"/{named[1]}.table.yaml") or named[1] == table.key == "signal")
+        match = named if is_named else code if table.key == "exit_code" else None
+        row = next((row for row in table.rows if match and str(row.get(table.key)) == match[match.lastindex or 0]), {})
+        cause = row.get("cause") or (".".join(name.split("/")[:2]) if match is code else None)  # a code of no row
+        yield from (each for each in [str(cause)] if match and each in catalogue.causes)
 
 
 def _of_words(text: str, catalogue: Catalogue) -> list[str]:

@@ -85,6 +85,7 @@ class Form:
     until: str | None = None
     ignore_case: bool = False
     prefix: str | None = None  # match: line - what stands before the message has to match this too
+    is_timed: bool = False  # of a user's rule: the patterns of ours are tested to take linear time
 
 
 @strict

@@ -5,30 +5,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import DiagnoseError, UsageError
+from ..lines.cache import tables
 from ..views import FORMATS
 from . import catalogue, jobs, pieces, report, watch
 from .options import OTHER, HookOptions, ReportOptions, RunOptions, command, files
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-EXAMPLES = """\
-\b
-Examples:
-  diagnose logs/ -o report.html             read a folder, and write a report to open in a browser
-  kubectl logs train-0 | diagnose           read what is piped in
-  diagnose run -- torchrun train.py         run a job, and diagnose it when it fails
+TEXTS = tables(Path(__file__).with_name("help.yaml"))
 
-\b
-Exit codes:
-  0 healthy or recovered · 1 failed or hung · 2 wrong usage, or no line of a log to read
-  3 unfinished: no cause found · 130 interrupted; --exit-zero makes 1 and 3 a 0"""
+
+def _texts(name: str) -> dict[str, Any]:
+    """The texts of a command; one with text below has its options in groups. A backspace keeps a paragraph's lines."""
+    texts = TEXTS[name]
+    if "below" not in texts:
+        return {"short_help": texts["short"], "context_settings": HELP}
+    below = "\n\n".join(f"\b\n{part}" for part in texts["below"].strip().split("\n\n"))
+    about = {"help": texts["about"], "short_help": texts.get("short"), "epilog": below}
+    return {"cls": Grouped, "context_settings": HELP, **about}
 
 
 class Grouped(TyperCommand):
@@ -84,8 +86,6 @@ def mcp(
 
     Answers are bounded, and without secrets and private data. Nothing is written. Needs the extra `mcp`.
     """
-    from pathlib import Path
-
     from ..mcp.roots import Roots
     from ..mcp.server import serve
 
@@ -94,30 +94,20 @@ def mcp(
 
 
 app = typer.Typer(
-    cls=_Commands, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP, epilog=EXAMPLES,
-    help=ReportOptions.__doc__, subcommand_metavar="[COMMAND] [PATH]...", options_metavar="[OPTIONS]",
+    rich_markup_mode=None, pretty_exceptions_enable=False, subcommand_metavar="[COMMAND] [PATH]...",
+    options_metavar="[OPTIONS]", **{**_texts("main"), "cls": _Commands},
 )  # fmt: skip
-app.command(DEFAULT, hidden=True, cls=Grouped, context_settings=HELP, epilog=EXAMPLES)(command(ReportOptions, report.run))
+app.command(DEFAULT, hidden=True, **_texts("main"))(command(ReportOptions, report.run))
 _RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
-app.command(
-    "run", cls=Grouped, context_settings=_RAW, epilog=jobs.RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
-)(command(RunOptions, jobs.run))
-app.command(
-    "hook", cls=Grouped, context_settings=HELP, epilog=jobs.HOOK_EXAMPLES,
-    short_help="Report from an epilog, trap, sidecar or CI step; exits 0.",
-)(command(HookOptions, jobs.hook))  # fmt: skip
-app.command("scan", context_settings=HELP, short_help="Read logs into a small file to diagnose elsewhere.")(pieces.scan)
-app.command("case", context_settings=HELP, short_help="Pack a case to report a wrong verdict with.")(pieces.case)
-app.command("facts", context_settings=HELP, short_help="Print versions, sizes, settings of the job.")(pieces.facts)
-app.command("schema", context_settings=HELP)(pieces.schema)
-app.command("explain", context_settings=HELP, short_help="Print the page of a cause, code or message.")(catalogue.explain)
-app.command("mcp", context_settings=HELP, short_help="Serve an assistant (Model Context Protocol).")(mcp)
-app.command("watch", cls=Grouped, context_settings=HELP, epilog=watch.EXAMPLES, short_help="Follow a running job's logs.")(
-    command(watch.WatchOptions, watch.watch)
-)
-app.command("history", context_settings=HELP, short_help="List the failures that --remember wrote down.")(pieces.history)
-app.command("diff", context_settings=HELP, short_help="Compare a failed run with a good one.")(pieces.diff)
-app.add_typer(catalogue.app, name="rules", context_settings=HELP, short_help="List, show, test and write rules.")
+app.command("run", **{**_texts("run"), "context_settings": _RAW})(command(RunOptions, jobs.run))
+_WORK: dict[str, Callable[..., int]] = {
+    "hook": command(HookOptions, jobs.hook), "scan": pieces.scan, "case": pieces.case, "facts": pieces.facts,
+    "schema": pieces.schema, "explain": catalogue.explain, "mcp": mcp, "watch": command(watch.WatchOptions, watch.watch),
+    "history": pieces.history, "diff": pieces.diff,
+}  # fmt: skip
+for name, work in _WORK.items():
+    app.command(name, **_texts(name))(work)
+app.add_typer(catalogue.app, name="rules", **_texts("rules"))
 
 
 @app.callback()

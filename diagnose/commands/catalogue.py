@@ -26,13 +26,14 @@ app = typer.Typer(
 def explain(
     what: Annotated[
         list[str],
-        typer.Argument(metavar="CAUSE|TEXT...", help="memory.cuda-oom, xid-79, a message's text", autocompletion=causes),
+        typer.Argument(metavar="CAUSE|TEXT...", help="an id, xid-79, 137, a message's text", autocompletion=causes),
     ],
     lang: Annotated[
         str | None,
         typer.Option(metavar="LANG", help="en or zh (default: from the locale)",
                      autocompletion=lambda incomplete: [name for name in LANGUAGES if name.startswith(incomplete)]),
     ] = None,
+    rules: Rules = None,
 ) -> int:  # fmt: skip
     """Print the page of a cause, found by its id, a code, or a message: what it means, what it brings about, what to do."""
     from ..catalogue.load import rule_folders
@@ -41,9 +42,9 @@ def explain(
     from ..views.catalogue_page import cause_page
 
     language, text = choose_language(lang, os.environ), " ".join(what)
-    found = load_rules()
+    found = load_rules(*rules or ())
     named, *others = causes_of(text, found)
-    typer.echo(cause_page(found, found.causes[named], Translator(language, rule_folders())))
+    typer.echo(cause_page(found, found.causes[named], Translator(language, rule_folders(*rules or ()))))
     if others:
         typer.echo(f"\nsee also: {', '.join(others)}")
     return 0
@@ -170,6 +171,7 @@ def rule_schema() -> None:
     schema = pydantic.TypeAdapter(Rule).json_schema()
     for name in ("id", "cause"):
         schema["properties"].pop(name, None)  # they come from the path
+    schema["$defs"]["Form"]["properties"].pop("is_timed")  # as does this
     typer.echo(json.dumps(schema, indent=2))
 
 

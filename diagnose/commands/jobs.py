@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults, say
@@ -15,20 +15,7 @@ from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
-RUN_EXAMPLES = """\
-\b
-Exit codes: the job's own; death by a signal is passed on as the same signal; 127 and 126 as in a shell; 2 for wrong usage
-of diagnose run itself, before anything is started.
-
-\b
-Examples:
-  diagnose run -- torchrun --nproc-per-node 8 train.py
-  diagnose run -o report.md -o report.html --hang-after 30m --stacks -- srun python train.py"""
-HOOK_EXAMPLES = """\
-\b
-Examples:
-  trap 'diagnose hook --exit-code $? -o report.md logs/' EXIT
-  srun bash -c 'torchrun train.py; s=$?; diagnose hook --exit-code $s --shared /shared/diag logs/; exit $s'"""
+MOST_MIB = 1 << 20
 _SIGNALLED = range(129, 128 + 65)  # a shell's `$?` of a command that a signal ended
 
 
@@ -46,7 +33,7 @@ def run(given: RunOptions) -> int:
         Asked(
             logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
             stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
-            tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
+            tail_bytes=int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         ),
     )  # fmt: skip
 
@@ -84,7 +71,7 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
     """
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, _stop)
+            signal.signal(number, lambda _number, _frame: sys.exit(0))
         given = read_plainly(HookOptions, words)
         if given is None:
             from .app import typed
@@ -98,7 +85,3 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
         what = str(error) if isinstance(error, UsageError) else f"no report: {type(error).__name__}: {error}"
         say(HOOK, what)
     return 0
-
-
-def _stop(_number: int, _frame: object) -> NoReturn:
-    raise SystemExit(0)

@@ -81,7 +81,6 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
     types, of = get_type_hints(kind), cast(Any, kind)
-    call.__doc__ = kind.__doc__
     call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f), annotation=types[f.name])
         for f in fields(of) if "names" in f.metadata
@@ -133,21 +132,14 @@ def seconds(text: str) -> float:
     return value
 
 
-def mebibytes(text: str) -> float:
-    """Read a size above 0."""
-    value = float(text)
-    if not 0 < value <= 1 << 20:
-        raise ValueError(f"{text!r} is no number of MiB above 0")
-    return value
-
-
 # --- the options --------------------------------------------------------------------------------------------------
 # fmt: off
+RULES = {"default": list, "metavar": "DIR", "values": files, "help": "a folder of rules laid over the shipped ones"}
 
 
 @dataclass(slots=True)
 class ReportOptions:
-    """Name the one root cause of a failed or hung distributed training job from its logs."""
+    """What `diagnose PATH...` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs; - is standard input")
     output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files, group=_FORM,
@@ -167,7 +159,7 @@ class ReportOptions:
     verbose: bool = option("-v", "--verbose", default=False, group=_FORM,
         help="say on standard error how each input was taken, and how long it took")
     why: str | None = option("--why", metavar="CAUSE|rank N", values=causes, group=_SHOWN,
-        help="why this cause lost, or what is known of a rank")
+        help="why this cause (an id, a code, a message) lost, or this rank is not at fault")
     since: str | None = option("--since", metavar="TIME", group=_SHOWN,
         help="only what happened after: 17:34:52, 2026-11-20T17:34:52, '10 minutes ago'")
     until: str | None = option("--until", metavar="TIME", group=_SHOWN, help="only what happened before")
@@ -177,9 +169,9 @@ class ReportOptions:
     rank_from: str | None = option("--rank-from", metavar="REGEX", group=_JOB,
         help="its first group in a file's name is the rank")
     tz: str | None = option("--tz", metavar="ZONE", group=_JOB, help="zone of clocks that print none (default UTC)")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files, group=_READING,
-        help="a folder of rules laid over the shipped ones")
-    budget: float | None = option("--budget", metavar="SECONDS", group=_READING, help="stop reading after this long")
+    rules: list[str] = option("--rules", group=_READING, **RULES)
+    budget: float | None = option("--budget", metavar="TIME", read=seconds, group=_READING,
+        help="stop reading after this long (90, 15m, 1h)")
     workers: int | None = option("--workers", metavar="N", group=_READING,
         help="processes that read (default: by size and cores)")
     engine: str = option("--engine", default="local", metavar="NAME", values=ENGINES, group=_READING,
@@ -213,14 +205,7 @@ class _Hooked:
 
 @dataclass(slots=True)
 class RunOptions(_Hooked):
-    """Run a job, pass everything through, and name the root cause when it fails.
-
-    stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
-    or replaced by what diagnose does. While the job runs, a bounded copy of its output is kept in a temporary folder
-    (48 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
-    srun) are remembered. When the job fails, is ended by a signal, or stays silent for --hang-after, the report is written
-    and its summary is printed on standard error, within --budget.
-    """
+    """What `diagnose run` takes."""
 
     command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
@@ -231,16 +216,12 @@ class RunOptions(_Hooked):
         help="then also take the stacks of the job's Python processes, by py-spy")
     keep: str | None = option("--keep", metavar="DIR", values=files,
         help="keep the copy of the output here, also when the job succeeds")
-    keep_mib: float | None = option("--keep-mib", metavar="N", read=mebibytes, help="size of the copy's tail (default 32)")
+    keep_mib: float | None = option("--keep-mib", metavar="N", help="size of the copy's tail (default 32)")
 
 
 @dataclass(slots=True)
 class HookOptions(_Hooked):
-    """Report on a job from where its failure is noticed (epilog, trap, sidecar, CI step), and never make it worse.
-
-    Exits 0 whatever happens, within --budget. With --exit-code 0 it does nothing. Without PATH it reads what Slurm's
-    environment names. Of several nodes each leaves its scan in --shared DIR, and one of them reports for all.
-    """
+    """What `diagnose hook` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs")
     exit_code: int | None = option("--exit-code", metavar="N",
@@ -251,7 +232,6 @@ class HookOptions(_Hooked):
         help="the job's name and attempt in --shared (default: from the environment)")
     world_size: int | None = option("--world-size", metavar="N", help="how many ranks the job had")
     stacks: list[int] = option("--stacks", default=list, metavar="PID", help="take stacks of the processes below this one")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
-        help="a folder of rules laid over the shipped ones")
+    rules: list[str] = option("--rules", **RULES)
     tz: str | None = option("--tz", metavar="ZONE", help="zone of clocks that print none")
     rank_from: str | None = option("--rank-from", metavar="REGEX", help="its first group in a file's name is the rank")

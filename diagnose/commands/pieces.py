@@ -6,8 +6,9 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +16,7 @@ from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..report.printable import clip, printable
-from .options import causes, files
+from .options import causes, files, seconds
 from .report import fault_of_writing
 
 if TYPE_CHECKING:
@@ -23,24 +24,24 @@ if TYPE_CHECKING:
     from ..report.report import Report
 
 CASE_SUFFIXES = (".tar.gz", ".tgz")
-NAME_WIDTH, VALUE_WIDTH = 26, 40
 CELL_WIDTH = 34
 ROW = f"{{:<26}} {{:<{CELL_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
 DIFF_EXIT = 1  # as of `diff`: something differs
-MAX_VALUES = 8  # different values of one fact that are shown
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives", autocompletion=files)]
 Rules = Annotated[
     list[str] | None,
     typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones", autocompletion=files),
 ]
-Rows = dict[str, list[dict[str, Any]]]
+Budget = Annotated[
+    float | None, typer.Option(metavar="TIME", parser=seconds, help="stop reading after this long (90, 15m, 1h)")
+]
 
 
 def scan(
     paths: Paths,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="FILE.scan.json.gz")],
     rules: Rules = None,
-    budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
+    budget: Budget = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..engine import read
@@ -96,7 +97,7 @@ def facts(
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
     from ..engine import read, tell
     from ..report.report import json_pieces, to_json
-    from ..views.rendering import shown
+    from ..views.rendering import fill, shown
 
     catalogue = load_rules(*(rules or ()))
     told = to_json(shown(tell(read(paths, catalogue), catalogue), "json", redact=True)[0])
@@ -108,23 +109,9 @@ def facts(
         notices = [{"topic": notice["topic"], "text": notice["text"]} for notice in told["notices"]]
         typer.echo("".join(json_pieces({"facts": known, "notices": notices})), nl=False)
     else:
-        typer.echo("\n".join(map(_line, _lines(known, told["notices"]))))
+        page = fill("facts.txt.j2", {"ranks": rank_ranges, "line": _line}, known=known, notices=told["notices"])
+        typer.echo(page, nl=False)
     return 0
-
-
-def _lines(known: Rows, notices: list[dict[str, Any]]) -> list[str]:
-    """Yield the facts, each as name, value, where; then the notices."""
-    lines = [] if known else ["no facts found"]
-    for name, rows in known.items():
-        for number, row in enumerate(rows[:MAX_VALUES]):
-            value = clip(str(row["value"]), VALUE_WIDTH)
-            who = f"  ranks {rank_ranges(row['ranks'])}" if len(rows) > 1 and row["ranks"] else ""
-            label = name if number == 0 else ""
-            lines.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {row['source']}{who}".rstrip())
-    for notice in notices:
-        lines += ["", f"{notice['topic']}: {notice['text']}"]
-        lines += [f"  $ {step['command']}" for step in notice["remedy"] if step["command"]]
-    return lines
 
 
 def _line(text: str) -> str:
@@ -172,7 +159,7 @@ def diff(
     good: Annotated[str, typer.Argument(metavar="GOOD", help="logs or report.json of a good run", autocompletion=files)],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="logs or report.json of a failed one", autocompletion=files)],
     rules: Rules = None,
-    budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading each after this long")] = None,
+    budget: Budget = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
 ) -> int:
     """Show what differs between a good run and a failed one: outcome, world size, hosts, versions, settings, steps.
@@ -186,10 +173,17 @@ def diff(
     if as_json:
         _echo_json([asdict(d) for d in found])
     else:
-        cells = [(d.name, clip(d.good or "-", CELL_WIDTH), clip(d.bad or "-", CELL_WIDTH), d.bad_place) for d in found]
+        cells = [(d.name, *(clip(text or "-", CELL_WIDTH) for text in _parting(d.good, d.bad)), d.bad_place) for d in found]
         rows = [_line(ROW.format(*row).rstrip()) for row in (("", "good", "bad", ""), *cells)]
         typer.echo("\n".join(rows) if found else "no difference found")
     return DIFF_EXIT if found else 0
+
+
+def _parting(good: str, bad: str) -> tuple[str, str]:
+    """Two long values from the word at which they part: two commands mostly begin alike."""
+    same = takewhile(lambda words: words[0] == words[1], zip(good.split(" "), bad.split(" "), strict=False))
+    at = sum(len(word) + 1 for word, _ in same)
+    return (good, bad) if max(len(good), len(bad)) <= CELL_WIDTH or not at else (f"… {good[at:]}", f"… {bad[at:]}")
 
 
 def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, dict[int, object]]:

@@ -1,4 +1,4 @@
-"""How far reading is, in one line on standard error: redrawn on a terminal, now and then elsewhere."""
+"""How far reading is, in one line of a terminal that is redrawn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
+from ..sources.bounds import Deadline
+from ..sources.paths import files_below
+
 PATIENCE_S = 1.0  # what is read sooner needs no bar
 REDRAW_S = 0.2
-REPEAT_S = 10.0  # where lines pile up: a batch job's own log
 MEASURE_S = 0.2  # so long may it take to find out how much there is
 BAR_WIDTH = 24
 
@@ -20,13 +22,12 @@ class ProgressLine:
 
     def __init__(self, stream: TextIO | None = None, paths: Sequence[str] = ()) -> None:
         self._stream = stream or sys.stderr
-        self._is_terminal = self._stream.isatty()
         self._paths = paths
         self._whole: int | None = None  # bytes; 0 where that is not known
         self._bytes: dict[str, int] = {}
         self._total = 0
         self._is_drawn = False
-        self._last_s = time.monotonic() + (PATIENCE_S - REDRAW_S if self._is_terminal else -REPEAT_S)
+        self._last_s = time.monotonic() + PATIENCE_S - REDRAW_S
 
     def __call__(self, source: str, count: int) -> None:
         """Take in what was read."""
@@ -35,40 +36,31 @@ class ProgressLine:
             self._bytes[source] = count
             self._total += count - before
         now_s = time.monotonic()
-        if now_s - self._last_s >= (REDRAW_S if self._is_terminal else REPEAT_S):
+        if now_s - self._last_s >= REDRAW_S:
             self._last_s = now_s
             self._say()
 
     def finish(self) -> None:
-        """Take the line away again; elsewhere than on a terminal leave the last state."""
-        if self._is_terminal and self._is_drawn:
+        """Take the line away again."""
+        if self._is_drawn:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
-        elif self._bytes and not self._is_terminal:
-            self._say()
 
     def _say(self) -> None:
         self._is_drawn = True
         if self._whole is None:
             self._whole = _size_of(self._paths)
         text = f"diagnose: read {self._total / 1e6:,.1f} MB of {len(self._bytes):,} files"
-        if self._is_terminal and 0 < self._total <= self._whole:
+        if 0 < self._total <= self._whole:
             share = self._total / self._whole
             bar = "#" * int(share * BAR_WIDTH)
             text = f"diagnose: reading [{bar:-<{BAR_WIDTH}}] {share:4.0%} of {self._whole / 1e6:,.0f} MB"
-        self._stream.write(f"\r{text}" if self._is_terminal else f"{text}\n")
+        self._stream.write(f"\r{text}")
         self._stream.flush()
 
 
 def _size_of(paths: Sequence[str]) -> int:
     """Yield the bytes in these files and folders; 0 where they cannot be counted soon."""
-    end_s = time.monotonic() + MEASURE_S
-    total = 0
-    for path in paths:
-        if os.path.isfile(path):
-            total += os.path.getsize(path)
-        for folder, _, names in os.walk(path):
-            total += sum(os.path.getsize(name) for n in names if os.path.isfile(name := os.path.join(folder, n)))
-            if time.monotonic() > end_s:
-                return 0
-    return total
+    found = [files_below(path, set(), Deadline.after(MEASURE_S)) for path in paths]
+    sizes = [os.path.getsize(file) for files, _ in found for file in files if os.path.isfile(file)]
+    return 0 if any(is_cut for _, is_cut in found) else sum(sizes)

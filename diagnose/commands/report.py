@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..catalogue.load import load_rules
-from ..catalogue.lookup import no_such_cause
 from ..catalogue.sentences import size
 from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
@@ -66,7 +65,7 @@ def finish(found: Report, given: ReportOptions) -> None:
     if given.verbose:
         _say_what_was_read(_shown(found, given))
     if given.why is not None:
-        print(why(_shown(found, given), _known(given.why, given.rules)))
+        print(why(_shown(found, given), given.why, load_rules(*given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
@@ -105,18 +104,11 @@ def _has_colors(when: str) -> bool:
     return forced or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def _known(question: str, rules: list[str]) -> str:
-    """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    if "." in question and question not in (causes := load_rules(*rules).causes):
-        raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
-    return question
-
-
 def _diagnose(given: ReportOptions, lang: str) -> Report:
     from ..engine import diagnose
 
     line = None
-    if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
+    if not given.quiet and sys.stderr.isatty():
         from .progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths if p != "-"] if given.engine == "local" else ())
@@ -151,27 +143,24 @@ def _add_configured(given: ReportOptions) -> None:
     if config.note and not given.quiet:
         print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
     given.rules = [*config.rules, *given.rules]
-    given.format = given.format or config.format or "terminal"
     given.redact = given.redact if given.redact is not None else config.redact is not False
-    for option, mine, theirs in (("--tz", given.tz, config.tz), ("--rank-from", given.rank_from, config.rank_from)):
-        if theirs and not mine:
-            given.configured[option] = str(config.path)
-    given.tz = given.tz or config.tz
-    given.rank_from = given.rank_from or config.rank_from
-    given.lang = given.lang or config.lang
+    for name in ("format", "lang", "tz", "rank_from"):
+        if not getattr(given, name) and (theirs := getattr(config, name)):
+            setattr(given, name, theirs)
+            given.configured[f"--{name.replace('_', '-')}"] = str(config.path)
+    given.format = SUFFIXES.get(f".{given.format}", given.format or "terminal")  # `md` is what the files are called
     given.templates = config.templates
     given.remember = given.remember or config.remember
 
 
 def _check(given: ReportOptions) -> None:
-    if given.format not in FORMATS:
-        raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMATS)}")
+    for name, value, choices in (("format", given.format, FORMATS), ("color", given.color, COLORS)):
+        if value not in choices:
+            raise UsageError(f"--{name} {value}: choose one of {', '.join(choices)}")
     if given.engine != "ray" and (given.address or given.on_every_node):
         raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
     if given.rank is not None and given.rank < 0:
         raise UsageError(f"--rank {given.rank}: ranks count from 0")
-    if given.color not in COLORS:
-        raise UsageError(f"--color {given.color}: choose one of {', '.join(COLORS)}")
     for path in given.output:
         if path != STDOUT:
             _form_of(path)

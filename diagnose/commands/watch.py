@@ -17,28 +17,18 @@ from typing import Any
 from ..errors import SourceError, UsageError
 from ..hooks.config import LANGUAGES
 from ..watch.watcher import Said, Watcher
-from .options import ReportOptions, files, option, seconds, words
+from .options import RULES, ReportOptions, files, option, seconds, words
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
 EVERY_S = 2.0
-EXAMPLES = """\
-\b
-Examples:
-  diagnose watch logs/                      say who falls behind, who stops, which error appears
-  diagnose watch --format json logs/*.log   the same as JSON lines, for another program
-  diagnose watch --pid $! -o report.md logs/    until that process ends; then the report"""
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 # fmt: off
 
 
 @dataclass(slots=True)
 class WatchOptions:
-    """Follow the growing logs of a running job, and say what changes before a timeout does.
-
-    Ends with Ctrl-C, with --pid's process, after --for, or a minute after the job ended; then the report is printed, and
-    the exit code is that of `diagnose PATH...`. Where logs are many it looks less often: 2 % of a core are its share.
-    """
+    """What `diagnose watch` takes."""
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, patterns; new files are found too")
     output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files,
@@ -50,8 +40,7 @@ class WatchOptions:
     pid: int | None = option("--pid", metavar="PID", help="end with this process")
     at_most: float | None = option("--for", metavar="TIME", read=seconds, help="end after so long")
     lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, help="en or zh (default: from the locale)")
-    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
-        help="a folder of rules laid over the shipped ones")
+    rules: list[str] = option("--rules", **RULES)
     exit_zero: bool = option("--exit-zero", default=False, help="leave with 0 whatever the verdict; an error is still 2")
 
 # fmt: on
@@ -131,8 +120,6 @@ def _say(said: Iterable[Said], form: str, **more: str) -> None:
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
+from ..advice.remedy import PLATFORM
 from ..advice.statement import Fact
 from ..catalogue.load import Catalogue
 from ..errors import UsageError
@@ -20,8 +21,11 @@ from ..sources.bounds import Deadline
 from ..sources.source import Input, Source, find_sources
 
 # Facts that differ in any two runs, or are what was found out and no cause of it.
-_OF_ONE_RUN = ("free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput")
-_VERSION = ("_version", "package", "driver", "_commit")
+_OF_ONE_RUN = (
+    "free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput", "longest", "reached",
+    "package", "hosts", "log_dir", "_address",
+)  # fmt: skip
+_VERSION = ("_version", "driver", "_commit")
 SHARP = 0.01  # two losses at one step are alike within this part of the greater one
 MAX_SHOWN = 200  # characters of a value
 
@@ -40,7 +44,7 @@ class Difference:
 
 def differences(good: Report, bad: Report) -> list[Difference]:
     """Yield what differs between two reports, outcome and world first."""
-    return [*_outcome(good, bad), *_world(good, bad), *_facts(good.facts, bad.facts)]
+    return [*_whole(good, bad), *_facts(good.facts, bad.facts)]
 
 
 def first_step_apart(good: Mapping[int, Loss], bad: Mapping[int, Loss]) -> list[Difference]:
@@ -64,21 +68,14 @@ def _parts(a: float, b: float) -> bool:
     return abs(a - b) > SHARP * max(abs(a), abs(b))
 
 
-def _outcome(good: Report, bad: Report) -> Iterator[Difference]:
-    if good.outcome != bad.outcome:
-        yield Difference("outcome", "outcome", good.outcome, bad.outcome)
-    causes = tuple(report.diagnosis.cause if report.diagnosis else "" for report in (good, bad))
-    if causes[0] != causes[1]:
-        yield Difference("outcome", "cause", *causes)
-
-
-def _world(good: Report, bad: Report) -> Iterator[Difference]:
-    ranks = [{row.rank for row in report.ranks} for report in (good, bad)]
-    if ranks[0] != ranks[1]:
-        yield Difference("world", "ranks", rank_ranges(ranks[0]), rank_ranges(ranks[1]))
-    hosts = [{row.host for row in report.ranks if row.host} for report in (good, bad)]
-    if hosts[0] != hosts[1]:
-        yield Difference("hosts", "hosts", ", ".join(sorted(hosts[0] - hosts[1])), ", ".join(sorted(hosts[1] - hosts[0])))
+def _whole(good: Report, bad: Report) -> Iterator[Difference]:
+    """What differs of the whole job; of hosts those that one run alone has."""
+    causes = [report.diagnosis.cause if report.diagnosis else "" for report in (good, bad)]
+    ranks = [rank_ranges({row.rank for row in report.ranks}) for report in (good, bad)]
+    a, b = ({row.host for row in report.ranks if row.host} for report in (good, bad))
+    hosts = [", ".join(sorted(own)) for own in (a - b, b - a)]
+    rows = (("outcome", "outcome", good.outcome, bad.outcome), ("outcome", "cause", *causes), ("world", "ranks", *ranks))
+    yield from (Difference(*row) for row in (*rows, ("hosts", "hosts", *hosts)) if row[2] != row[3])
 
 
 def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Difference]:
@@ -86,13 +83,23 @@ def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Differ
     for name in sorted(good.keys() | bad.keys()):
         a, b = good.get(name), bad.get(name)
         texts = (_shown(a), _shown(b))
-        if texts[0] != texts[1] and not any(word in name for word in _OF_ONE_RUN):
+        is_guess = name in PLATFORM and not all(texts)  # from what a run happens to print
+        if not (_is_same(*texts) or is_guess or any(word in name for word in _OF_ONE_RUN)):
             is_version = any(word in name for word in _VERSION)
             kind = "world" if name in ("world_size", "nnodes") else "version" if is_version else "setting"
             found.append(Difference(kind, name, *texts, a.source if a else "", b.source if b else ""))
     order = ("world", "version", "setting")
     # What one of the runs does not state may be the same all the same: behind what both state.
     yield from sorted(found, key=lambda d: (not (d.good and d.bad), order.index(d.kind)))
+
+
+def _is_same(a: str, b: str) -> bool:
+    """Whether two values differ in form only: `True` and `true`, `1e-3` and `0.001`, `0, 1` and `0,1`."""
+    forms = [text.lower().replace(" ", "").strip("'\"") for text in (a, b)]
+    try:
+        return float(forms[0]) == float(forms[1])
+    except ValueError:
+        return forms[0] == forms[1]
 
 
 def _shown(fact: Fact | None) -> str:

@@ -66,23 +66,24 @@ def failure_of(report: Report, job: str) -> Failure | None:
         return None
     proof = found.evidence[0] if found.evidence else None
     code = proof.own_code[0] if proof and proof.own_code else None
-    times = [row.last_time for row in report.ranks if row.last_time]
+    ended = max((row.last_time for row in report.ranks if row.last_time), default="")
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Failure(
-        job=job,
-        remembered=datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        job=job or f"pasted-{ended or now}",
+        remembered=now,
         cause=found.cause,
         rule=(proof.rule if proof else None) or "",
         place=f"{os.path.basename(code.file)} in {code.function}" if code else "",
         hosts=tuple(sorted({culprit.host for culprit in found.culprits if culprit.host})[:MAX_HOSTS]),
         ranks=tuple(c.rank for c in found.culprits if c.rank is not None)[:MAX_HOSTS],
         outcome=report.outcome,
-        ended=max(times, default=""),
+        ended=ended,
     )
 
 
 def job_name(inputs: Sequence[str]) -> str:
-    """Yield what a job may be called: the number in `slurm-4711.out` or `job_4711/`, else the first input's name."""
-    for given in inputs:
+    """Yield a job's name: the number in `slurm-4711.out` or `job_4711/`, else the first input's; a paste has none."""
+    for given in (inputs := [given for given in inputs if given != "-"]):
         for part in reversed(os.path.abspath(given).split(os.sep)):
             if match := _JOB_IN_A_NAME.search(part):
                 return match[1]

@@ -104,7 +104,7 @@ def _distrusted(config: Config) -> Config:
         "hook.webhook": config.webhook, "hook.shared": config.shared, "remember": config.remember,
     }  # fmt: skip
     ignored = ", ".join(name for name, value in said.items() if value)
-    refused = f"; {ignored} counts only in a file that DIAGNOSE_CONFIG names" if ignored else ""
+    refused = f"; only a file that DIAGNOSE_CONFIG names can set {ignored}" if ignored else ""
     return replace(
         config, redact=config.redact or None, templates=None, output=(), webhook=None, shared=None, remember=False,
         note=f"settings from {config.path}{refused}",

@@ -24,7 +24,7 @@ from ..report.redaction import redact_plain, redact_text
 from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole
 from ..views.escapes import junit_without_verdict, slack_escape
-from ..views.rendering import SUFFIXES, render, shown
+from ..views.rendering import SUFFIXES, fill, render, shown
 from .config import say, template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request
@@ -32,7 +32,6 @@ from .webhook import WEBHOOK_S, post
 
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _SCAN_SHARE = 0.5  # of the time, when a scan for all nodes comes before the report
-_LINE = 200  # characters of a line on stderr
 _LIKELY = 0.8  # the most that may be believed of a report from one node of many
 _SLACK = ".slack"
 
@@ -169,20 +168,7 @@ def _rendered(made: Report, request: HookRequest, suffix: str) -> str:
 
 def summary_lines(made: Report) -> list[str]:
     """The verdict, the line that proves it, and the first thing to do."""
-    found = made.diagnosis
-    if not found:
-        return [f"outcome: {made.outcome}; no cause was found in what could be read"]
-    lines = [f"{found.cause}: {_short(found.summary or found.title)} ({found.certainty})"]
-    for evidence in found.evidence[:1]:
-        place = f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
-        lines.append(f"  proof  {_short(place)}: {_short(evidence.text)}")
-    for step in found.remedy[:1]:
-        lines += [f"  do     {_short(step.text)}", *([f"         {_short(step.command)}"] if step.command else [])]
-    return lines
-
-
-def _short(text: str) -> str:
-    return clip(one_line(text), _LINE)
+    return fill("hook.txt.j2", made=made, found=made.diagnosis).splitlines()
 
 
 def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:

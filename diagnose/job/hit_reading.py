@@ -33,7 +33,6 @@ from .event import Event, Same, sign_line, words_of
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
 
-FRAME_TIMEOUT_S = 1.0  # the last guard: rules keep to patterns of linear time
 MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
@@ -99,10 +98,10 @@ class SourceReading:
             return
         text = exception_text(inner.exception, inner.message)
         quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
-        for rule in (r for r in rules if self._has_frame(r, tb)):
+        for rule in rules:
             for said in (text,) if rule.cause == LAST_RESORT else (*reversed(quoted), text):
                 match = self.matcher.first_form(rule, said)
-                if match is not None:
+                if match is not None and self._has_frame(rule, tb):
                     line = self._line_of(inner.exception_line, inner.exception)
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
                     return
@@ -153,12 +152,12 @@ class SourceReading:
         if told is None:
             told = [(exception_text(name, message), name, n) for name, message, n in self._told[id(tb)] if n in self._at]
             self._raised_by[id(tb)] = told
-        asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])] if self._has_frame(rule, tb) else []
+        asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])]
         question = (id(tb), rule.id, *(number for _, _, number in asked))
         if question in self._denied:
             return ()
         found = self.matcher.first_of(rule, forms, [text for text, _, _ in asked])
-        if found is not None:
+        if found is not None and self._has_frame(rule, tb):
             text, exception, number = asked[found[1]]
             return (self._event(rule, found[0], self._line_of(number, exception), number, tb, text),)
         self._denied.add(question)
@@ -193,8 +192,8 @@ class SourceReading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        search, paths = self.matcher.compiled(rule.frame).search, (tb.frames, *(x.frames for x in tb.links))
-        return any(search(words, timeout=FRAME_TIMEOUT_S) is not None for path in paths for words in told_frames(path))
+        words = (each for path in (tb.frames, *(x.frames for x in tb.links)) for each in told_frames(path))
+        return any(self.matcher.search(rule.frame, each, rule.forms[0]) is not None for each in words)
 
     def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
         dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)

@@ -78,7 +78,7 @@ class Places:
             self.hosts_of_ranks.add(self.host_of.setdefault(rank, host))
         if pid is not None:
             self.remember_process(rank, host, pid)
-            self.pid_of.setdefault(rank, pid)
+            self.pid_of[rank] = pid  # of its last life
         if local is not None:
             self.local_of.setdefault(rank, local)
             self.rank_of_local.setdefault((host or "", local), rank)

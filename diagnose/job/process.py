@@ -33,12 +33,13 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
     told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
+    told_by_rank = {(e.attempt, e.source, e.rank) for e in sent if e.pid is None}  # of others another process may die later
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
     over, closed = _ends_of_streams(events) if not killed else {}, _closed_streams(events)
     for event in events if sent or over else ():
         where, line = (event.attempt, event.source), event.line or 0
         is_closed = is_told = line > closed.get(where, math.inf)
-        is_told |= (*where, event.rank) in told or (*where, event.pid) in told_pids
+        is_told |= (*where, event.rank) in (told if event.pid is None else told_by_rank) or (*where, event.pid) in told_pids
         is_told |= event.rank is event.pid is None and line > over.get(where, math.inf)
         if is_closed and event.rule.tells == "signal-received" and event.cause == ORDERED:
             event.role = "symptom"

@@ -6,6 +6,7 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -100,7 +101,11 @@ class _Outlived:
         self._job = job
         self._sources = {s.name: s for s in job.sources}
         self._streams = {s.name: _Stream.of(s) for s in job.sources}
-        self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
+        done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
+        self._done: dict[str, list[Event]] = defaultdict(list)  # by source
+        for end in done:
+            self._done[end.source].append(end)
+        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=_second)
         self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
 
@@ -124,21 +129,25 @@ class _Outlived:
 
     def _is_done(self, event: Event) -> bool:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
-        return any(self._is_over(event, end) for end in self._done if end.attempt >= event.attempt)
+        if event.cause in FROM_OUTSIDE:
+            return False
+        ends = self._done.get(event.source, [])
+        if event.has_own_time and event.time is not None:
+            later = bisect_right(self._timed, event.time + HISTORY_S, key=_second)
+            ends = [*ends, *self._timed[later:]]
+        return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
         if self._crashed_while_closing(event, end):
             return True
-        if _differ(event.rank, end.rank) or _differ(event.host, end.host) or event.cause in FROM_OUTSIDE:
+        if _differ(event.rank, end.rank) or _differ(event.host, end.host):
             return False
         of_all = end.rule.teller == "job"
         if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
         if event.source == end.source:
             return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
-        if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
-            return False
-        return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
+        return (end.time or 0.0) > (event.time or 0.0) + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
 
     def _crashed_while_closing(self, event: Event, end: Event) -> bool:
         """Whether a process, of whichever rank, broke down within the moment below the end: ranks are done together."""
@@ -179,6 +188,10 @@ class _Outlived:
         if stream.first > (event.end_line or 0) and (stream.first < stream.last or event.traceback is None):
             return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
+
+
+def _second(event: Event) -> float:
+    return event.time or 0.0
 
 
 def _died(death: Event | None) -> bool:

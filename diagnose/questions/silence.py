@@ -2,18 +2,20 @@
 
 Where all the others report a lost connection, the rank whose log ends without any complaint either left, or died at once
 (SIGKILL, a node that went down), or hangs. Where nobody complains at all, the rank that is behind the others in steps, or
-that began something else, is the one they wait for. Where all end with one line that a stale lock is known to hold up
-(`Using … as PyTorch extensions root...`), that lock is what they wait for.
+that began something else, is the one they wait for; unless they share a file that may only end before it could print.
+Where all end with one line that a stale lock is known to hold up (`Using … as PyTorch extensions root...`), that lock is
+what they wait for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
-from ..job.event import FAILING, Event, SourceEvents
+from ..job.event import FAILING, Event, SourceEvents, named_in
 from ..job.job import Job, RankInfo
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
@@ -22,6 +24,10 @@ SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
 LOST = "network.connection-reset"
 WAITING = "waiting"  # an activity
+QUIET = 5.0  # steps that a log goes on without one: a longer pause is no step's
+ENOUGH = 6  # prints in one order, which are then no chance
+NUMBERS = lazy(r"\d+(?:\.\d+)?")
+RANK = lazy(r"(?i)\brank[\s:=_]{0,2}(\d{1,6})")
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -72,7 +78,8 @@ def _behind(job: Job) -> Iterator[Finding]:
         return
     common, count = Counter(i.last_step for i in signs).most_common(1)[0]
     few = [i for i in signs if (i.last_step or 0) < (common or 0)]
-    if few and len(few) <= MAX_SHARE * len(signs) and count >= len(signs) - len(few):
+    is_clear = few and len(few) <= MAX_SHARE * len(signs) and count >= len(signs) - len(few)
+    if is_clear and all(_had_its_turn(job, late, signs) for late in few):
         usual = next(i for i in signs if i.last_step == common)
         ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
         says = {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": phase.says if phase else None}
@@ -80,6 +87,51 @@ def _behind(job: Job) -> Iterator[Finding]:
         shown += exhibits([usual.last_sign] if usual.last_sign else [])
         cause = phase.cause if phase else STRAGGLER
         yield Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
+
+
+def _had_its_turn(job: Job, late: RankInfo, signs: Sequence[RankInfo]) -> bool:
+    """Whether a rank could have printed its step before the end of a file that several share, which may be cut anywhere.
+
+    Where they print in one order, it could once somebody behind it did; else where the log goes on and nobody steps.
+    """
+    pairs = {i.rank: (i.first_sign, i.last_sign) for i in signs if i.first_sign is not None and i.last_sign is not None}
+    first, last = pairs[late.rank]
+    shared = {rank: signs for rank, signs in pairs.items() if signs[1].source == last.source}
+    if len(shared) == 1:
+        return True  # a file of its own ends by itself
+    tail = next(s for s in job.sources if s.name == last.source).tail()
+    who = {_who(sign.speaker, sign.raw): rank for rank, (_, sign) in shared.items()}
+    steps = [rank for x in tail if (rank := who.get(_who(named_in(x.prefix), x.raw))) is not None]
+    is_passed = _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
+    return is_passed or _goes_on(tail, [sign for _, sign in shared.values()], first, last)
+
+
+def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
+    """Who prints which kind of line: as its prefix tells, or the words `rank 3`; numbers aside."""
+    return (*speaker, *RANK.findall(text)[:1], NUMBERS.sub("#", text))
+
+
+def _goes_on(tail: Sequence[Line], signs: Sequence[Event], first: Event, last: Event) -> bool:
+    """Whether the log has lines for longer than several steps took, and no step."""
+    ends = [line.prefix.stamp.seconds for line in tail if line.prefix.stamp is not None]
+    begins = [sign.stamp.seconds for sign in signs if sign.stamp is not None]
+    count = (last.fields.get("step") or 0) - (first.fields.get("step") or 0)
+    if not ends or not begins or first.stamp is None or last.stamp is None or count < 1:
+        return False
+    step_s: float = (last.stamp.seconds - first.stamp.seconds) / count
+    return ends[-1] - max(begins) >= QUIET * step_s
+
+
+def _was_passed(late: int, steps: Sequence[int], order: Sequence[int]) -> bool:
+    """Whether ranks print in this order, round by round, and somebody behind this one did when it had not."""
+    rounds: list[list[int]] = [[]]
+    for rank in steps:
+        if rounds[-1] and order.index(rank) <= order.index(rounds[-1][-1]):
+            rounds.append([])
+        rounds[-1].append(rank)
+    whole = rounds[1:-1]
+    is_ordered = sum(map(len, whole)) >= ENOUGH and all(len(each) == len(order) for each in whole[:-1])
+    return is_ordered and (late not in whole[-1] or order.index(rounds[-1][-1]) > order.index(late))
 
 
 def _busy(job: Job) -> Iterator[Finding]:

@@ -30,7 +30,6 @@ MOST_ROWS = 24
 MAX_TEXT = 300
 MOST_SUSPECTS = 3  # lines of files without ranks that look like errors
 PYTHON, TORCH, WINDOWS = lazy(r"\.py\b|[Pp]ython|Epoch \d"), lazy(r"torch|nccl|NCCL"), lazy(r"\b[A-Z]:\\\w|[Ww]in32")
-WORKER_FILE = re.compile(r"^(worker-[0-9a-f]{8,64}-)", re.MULTILINE)
 WORDS = lazy(r"[^\W\d_]{2}")
 WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
 

@@ -142,11 +142,6 @@ def schema() -> dict[str, Any]:
     return {**made, "$schema": draft, "$id": SCHEMA_ID, "title": "Report of diagnose, version 1", "$comment": POLICY}
 
 
-def dumps_schema() -> str:
-    """Yield the schema as the committed file holds it."""
-    return json.dumps(schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
 def _plain(value: object) -> object:
     if is_dataclass(value):
         return {f.name.rstrip("_"): _plain(getattr(value, f.name)) for f in fields(value)}

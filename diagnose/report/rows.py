@@ -46,7 +46,8 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
 
 def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event], is_waiting: bool) -> RankRow:
     failures = info.failures()
-    first = _first_of(failures)
+    current = [e for e in failures if e not in past]
+    first = _first_of(current or failures)
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
     told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
     times = [moment for moment in (*told, _last_moment(job, info.rank)) if moment is not None]
@@ -55,7 +56,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
         host=info.host,
         local_rank=info.local_rank,
         pid=info.pid,
-        state=_state(verdict, info, [e for e in failures if e not in past], is_waiting),
+        state=_state(verdict, info, current, is_waiting),
         last_step=info.last_step,
         first_time=show_time(job, min(times, default=None)),
         last_time=show_time(job, max(times, default=None)),
@@ -232,6 +233,10 @@ def narrow(report: Report, since: str | None, until: str | None, rank: int | Non
     )
     if rank is None:
         return report
+    blamed = {c.rank for c in report.diagnosis.culprits} if report.diagnosis else set()
+    if rank not in (shown := {r.rank for r in rows.ranks} | blamed):
+        known = f"the logs show ranks {rank_ranges(r for r in shown if r is not None)}" if shown else "they show no ranks"
+        raise UsageError(f"--rank {rank}: no line of the logs is from it; {known}")
     return replace(
         report,
         ranks=tuple(r for r in rows.ranks if r.rank == rank),

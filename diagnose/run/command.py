@@ -91,7 +91,8 @@ class _Run(Watch):
             self.clear()
             return
         code = None if number is not None else os.WEXITSTATUS(status)
-        reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
+        name = next((s.name for s in signal.Signals if s == number), f"signal {number}")
+        reason = f"exit code {code}" if number is None else f"ended by {name}"
         say(_WHO, f"{reason}; looking for the cause (at most {self.request.budget_s:g} s, Ctrl-C skips it)")
         self.end_reporters()  # an interim report is overtaken, and must not be written over the final one
         asked = self._ask(reason, exit_code=code, signal=number, webhook=self.request.webhook, shared=self.request.shared)
@@ -190,10 +191,3 @@ def _say_not_run(error: OSError) -> int:
     """Says why the job could not be started; returns what a shell would."""
     say(_WHO, f"{error.filename}: {error.strerror}")
     return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -104,8 +104,8 @@ class ProgressLines:
         return None
 
     def _ask(self, pieces: list[Piece], block: TextBlock, begin: int, literal: int) -> Hit | None:
-        for owner in self.matcher.owners[literal]:
-            candidate = self.matcher.candidates[owner]
+        for owner in self.matcher.index.owners[literal]:
+            candidate = self.matcher.index.candidates[owner]
             for segment, (prefix, message) in enumerate(pieces):
                 try:
                     match = self.matcher.verify(candidate.form, message, prefix)
@@ -120,7 +120,7 @@ class ProgressLines:
     def _is_any_digit(self, literal: int) -> bool:
         """Tell whether no pattern of a literal asks for a particular digit."""
         if literal not in self._any_digit:
-            forms = [self.matcher.candidates[n].form for n in self.matcher.owners[literal]]
+            forms = [self.matcher.index.candidates[n].form for n in self.matcher.index.owners[literal]]
             patterns = [p for f in forms for p in (f.prefix, f.pattern) if p is not None]
             self._any_digit[literal] = all(digit_marks(p) == () for p in patterns)
         return self._any_digit[literal]

@@ -49,14 +49,14 @@ class ScanRules:
         self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
-        self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
+        self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.index.candidates}))}
         self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
         self._scanned: tuple[bytes, Found] = (b"", [])
 
     @cached_property
     def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
         dress = [Literal(x, False, True) for x in _DRESS]
-        return automaton_apart(self.main.literals, dress, is_lasting=True)
+        return automaton_apart(self.main.index.literals, dress, is_lasting=True)
 
     def find(self, data: bytes) -> Found:
         """Yield (end, literal) of the rules' literals."""
@@ -79,7 +79,7 @@ class ScanRules:
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:
         """Yield where the rules' literals begin and end in a short text."""
-        return [(end - len(self.main.literals[n].text), end) for end, n in self._find(data)[0]]
+        return [(end - len(self.main.index.literals[n].text), end) for end, n in self._find(data)[0]]
 
     @property
     def rules(self) -> list[Rule]:
@@ -89,12 +89,12 @@ class ScanRules:
     def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
         """Yield the rules that literals of one passage may mean, by their ids."""
         forms: dict[str, list[int]] = {}
-        for number in sorted({n for x in literals for n in self.main.owners[x]}):
-            forms.setdefault(self.main.candidates[number].rule.id, []).append(number)
+        for number in sorted({n for x in literals for n in self.main.index.owners[x]}):
+            forms.setdefault(self.main.index.candidates[number].rule.id, []).append(number)
         return tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
 
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
-        rule = self.main.candidates[forms[0]].rule
+        rule = self.main.index.candidates[forms[0]].rule
         is_line = rule.match not in ("block", "traceback", "stack")
         marks = [self._marks_of(n) for n in forms] if is_line else []
         all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
@@ -102,7 +102,7 @@ class ScanRules:
 
     def _marks_of(self, number: int) -> tuple[bytes, ...] | None:
         if number not in self._marks:
-            form = self.main.candidates[number].form
+            form = self.main.index.candidates[number].form
             marks = [digit_marks(pattern) for pattern in (form.prefix, form.pattern) if pattern is not None]
             self._marks[number] = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
         return self._marks[number]

@@ -6,9 +6,9 @@ when the blocks that they lie in are given up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..catalogue.matcher import PatternTimeout, read_fields
 from ..catalogue.rule import Form
@@ -16,13 +16,9 @@ from .kept import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import Reading, RuleForms, ScanRules
 from .voices import MAX_TEXT
-from .walks import AFTER, Walk, walk_for
+from .walks import Walk, walk_for
 from .windows import BEFORE, Windows, decode, is_frame
 
-if TYPE_CHECKING:
-    import regex
-
-NEAR_BYTES = MAX_TEXT // 2  # of a block on either side of a hit, in which its neighbours most often stand
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
 ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
 
@@ -84,18 +80,18 @@ class Verifier:
 
     def _found(self, passage: Passage, rule: RuleForms) -> Hit:
         """The hit of a rule that more than a line verifies later."""
-        candidates = [self._matcher.candidates[n] for n in rule.forms]
+        candidates = [self._matcher.index.candidates[n] for n in rule.forms]
         first, pieces = passage.pieces()
         found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
         index, candidate = next(found, (0, candidates[0]))
         return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
 
-    def _search(self, passage: Passage, rule: RuleForms) -> tuple[regex.Match[str] | None, int, int, bool]:
+    def _search(self, passage: Passage, rule: RuleForms) -> tuple[re.Match[str] | None, int, int, bool]:
         """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
         has_time = True
         for index, (prefix, message) in enumerate(passage.pieces()[1]):
             is_quoted = message.startswith(QUOTED_STARTS)
-            for candidate in (self._matcher.candidates[n] for n in rule.forms):
+            for candidate in (self._matcher.index.candidates[n] for n in rule.forms):
                 if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
                     continue
                 try:
@@ -109,7 +105,7 @@ class Verifier:
         return None, 0, 0, has_time
 
 
-def _reading(rule: RuleForms, form: int, match: regex.Match[str], shift: int) -> Reading:
+def _reading(rule: RuleForms, form: int, match: re.Match[str], shift: int) -> Reading:
     """How a line is read in which the message begins behind so many characters."""
     names = [name for name, text in match.groupdict().items() if text is not None]
     return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
@@ -147,9 +143,6 @@ class Surroundings:
             return
         block = passage.block
         start, end = passage.line()
-        if want == "near" and not passage.long and (texts := _neighbours(block, start)):
-            windows.keep_run(span, hit.line - BEFORE, texts)
-            return
         own = passage.long.start if passage.long else block.data[start : min(end, start + MAX_TEXT)]
         walk = walk_for(hit.line, want, own)
         if walk is not None:
@@ -180,14 +173,3 @@ class Surroundings:
         for walk in self._windows.open:
             self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
-
-
-def _neighbours(block: TextBlock, at: int) -> list[str] | None:
-    """The texts of BEFORE lines, the one at offset `at` and AFTER more, where this block holds all and all are short."""
-    before = block.data[max(at - NEAR_BYTES, 0) : at].rsplit(b"\n", BEFORE + 1)
-    after = block.data[at : at + NEAR_BYTES].split(b"\n", AFTER + 1)
-    if len(before) < BEFORE + 2 or len(after) < AFTER + 2:
-        return None
-    text = b"\n".join([*before[1:-1], *after[:-1]]).decode("utf-8", "replace")
-    texts = text.split("\n")
-    return [x.rstrip("\r") for x in texts] if "\r" in text else texts

@@ -57,12 +57,6 @@ class Windows:
             if number not in kept:
                 kept[number] = decode(raw)
 
-    def keep_run(self, span: Span, first: int, texts: list[str]) -> None:
-        """Keep the texts of lines that follow each other from number `first` on, as all that this hit wants."""
-        numbers = range(first, first + len(texts))
-        self.spans[span] = list(numbers)
-        self.lines.update(zip(numbers, texts, strict=True))
-
     def begin(self, span: Span) -> bool:
         """Make room for the lines of a hit; False where they are kept already, or too many are."""
         if span in self.spans or len(self.spans) >= MAX_SPANS:

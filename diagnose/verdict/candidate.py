@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..catalogue.load import Catalogue
 from ..job.copies import is_repetition
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
+from ..job.process import is_terminated
 from ..lines.lazy_pattern import lazy
 from ..questions.finding import Finding
 from ..traces.quotation import is_told_again
@@ -17,14 +19,15 @@ STATED, CONCLUDED, HINTED = 3, 2, 1  # how direct: a line states the cause, a qu
 NOTHING = 0  # a line that only passes on what the candidate's own lines say
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 SAME_END_S = 60.0  # a launcher's summary states when a process died, of which it told lines above
+ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 EXIT_CODE = "process.exit-code"
 SUMMARY = ("box", "entry", "rest")  # what a launcher tells once more when all is over
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Candidate:
-    """One cause at one place."""
+    """One cause at one place. What is asked of it thousands of times, once all are gathered, is worked out once."""
 
     cause: str
     rank: int | None
@@ -38,10 +41,26 @@ class Candidate:
     explained_by: list[Candidate] = field(default_factory=list)
     first: Event | None = None  # the event that an expert would point at
 
-    @property
+    @cached_property
     def is_end(self) -> bool:
         """Whether all that it rests on tells how a process ended, and not why."""
         return bool(self.events) and all(map(is_end, self.events))
+
+    @cached_property
+    def is_death(self) -> bool:
+        """Whether it is the end of a process that nobody ordered."""
+        return self.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in self.events)
+
+    @cached_property
+    def told_to_end(self) -> frozenset[int | None]:
+        """The ranks of which it is that they were told to end."""
+        return frozenset([e.rank for e in self.events if e.rule.tells == "signal-received"])
+
+    @cached_property
+    def is_seen_from_outside(self) -> bool:
+        """Whether it is that others miss a rank."""
+        is_asked = self.finding is not None and self.finding.question in ABSENCE
+        return is_asked and all(e.rank != self.rank for e in self.events)
 
     def place(self) -> str:
         """Where it is, in words for ordering."""

@@ -8,12 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
 from ..job.job import Job
-from ..job.process import is_terminated
 from .candidate import HINTED, STATED, Candidate, when
 
 ASKED = 16  # of the candidates of one cause: cost stays linear in ranks
 LATE_S = 600.0  # how much later than its consequences the kernel, a scheduler or a monitor may say what began first
-ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 TIERS = {"origin": 2, "carrier": 1, "aftermath": 0}
 
 
@@ -22,6 +20,7 @@ class Explanations:
 
     def __init__(self, job: Job, catalogue: Catalogue, candidates: Sequence[Candidate]) -> None:
         self._job, self._catalogue, self._candidates = job, catalogue, candidates
+        self._told = {e.rank for e in job.telling("signal-received")}
         self._by_cause: dict[str, list[Candidate]] = defaultdict(list)
         self._at: dict[tuple[str, object], list[Candidate]] = defaultdict(list)
         # the most direct of a cause is asked first, then the earliest
@@ -56,7 +55,7 @@ class Explanations:
                 return surely(t, c)
         if t.direct == HINTED and c.direct == STATED:
             return False
-        if any(is_death(a) and _is_seen_from_outside(b) for a, b in ((t, c), (c, t))):
+        if any(a.is_death and b.is_seen_from_outside for a, b in ((t, c), (c, t))):
             return False  # that others miss a rank is its death, seen by them
         order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
@@ -71,11 +70,9 @@ class Explanations:
 
         Of whom nobody says whether it was told, it died before: a launcher ends the rest of a step of which a task failed.
         """
-        told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
-        if not told or not is_death(t):
+        if not c.told_to_end or not t.is_death:
             return False
-        is_untold = t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
-        return self._order(t, c) < 0 if None in told else is_untold
+        return self._order(t, c) < 0 if None in c.told_to_end else t.rank is not None and t.rank not in self._told
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
@@ -94,16 +91,6 @@ class Explanations:
         if t.onset < c.onset - slack and a.has_own_time:
             return -1
         return 1 if c.onset < t.onset - slack and b.has_own_time else 0
-
-
-def is_death(c: Candidate) -> bool:
-    """Whether it is the end of a process that nobody ordered."""
-    return c.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in c.events)
-
-
-def _is_seen_from_outside(c: Candidate) -> bool:
-    """Whether it is that others miss a rank."""
-    return c.finding is not None and c.finding.question in ABSENCE and all(e.rank != c.rank for e in c.events)
 
 
 def _reads(t: Candidate, c: Candidate) -> bool:

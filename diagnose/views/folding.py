@@ -160,7 +160,7 @@ def fold_symptoms(symptoms: Sequence[parts.Symptom]) -> list[parts.Symptom]:
     folded = []
     for group in by_cause.values():
         first = min(group, key=lambda s: (s.first.file, s.first.line or 0) if s.first else ("", 0))
-        ranks, count = tuple(sorted({rank for s in group for rank in s.ranks})), sum(s.count for s in group)
+        ranks, count = tuple(sorted({rank for s in group for rank in s.ranks})), max(s.count for s in group)
         folded.append(replace(first, ranks=ranks, count=count, at_least=any(s.at_least for s in group)))
     return folded
 

@@ -12,6 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..catalogue.load import Catalogue
+from ..catalogue.lookup import causes_of
+from ..catalogue.sentences import KEPT_TEMPLATES
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import Say, known, words
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 # Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
 PASTED = ("markdown", "html", "slack", "github", "junit")
+UNKNOWN = "unknown"  # the answer where no line names a cause
 MARKED = ("markdown", "slack")  # forms in which blank lines are the frame's
 SUFFIXES = {
     ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".xml": "junit",
@@ -104,15 +108,20 @@ def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
     return page.strip("\n") + "\n"
 
 
-def why(report: Report, question: str) -> str:
-    """Yield why a cause lost, or what is known of `rank 5`. Raises `UsageError` where the question names neither."""
+def why(report: Report, question: str, catalogue: Catalogue) -> str:
+    """Yield why a cause lost, named as `explain` takes it, or why `rank 5` is the culprit or not. Raises `RuleError`."""
     rank, say = RANK.match(question.strip()), words(report.language)
-    if not rank and "." not in question and question != "unknown":
-        raise UsageError(f"--why {question}: give a cause such as memory.cuda-oom, or 'rank 5'")
-    asked = {"cause": question, "rank": int(rank[1]) if rank else None}
+    cause = question if rank or question == UNKNOWN else causes_of(question, catalogue)[0]
+    asked = {"cause": cause, "rank": int(rank[1]) if rank else None, "view": build_view(report, limits_of("normal"))}
     page = fill("why.txt.j2", {}, known=known, say=say, report=report, **asked)
     lines = [line for line in page.split("\n") if line.strip()]
-    return "\n".join(lines) or one_line(say("why-unsaid", cause=question))
+    return "\n".join(lines) or one_line(say("why-unsaid", cause=cause))
+
+
+def _version() -> str:
+    from .. import __version__  # a form that does not show it does not wait for it
+
+    return __version__
 
 
 NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
@@ -174,7 +183,9 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=KEPT_TEMPLATES if folder == TEMPLATES else None,
     )
     environment.filters.update((f.__name__, f) for f in FILTERS)
     environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
+    environment.globals["version"] = _version
     return environment

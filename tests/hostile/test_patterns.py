@@ -16,9 +16,9 @@ from typing import NamedTuple
 import pytest
 
 from diagnose.catalogue.checks import ADVERSARIAL_LIMIT_S
-from diagnose.catalogue.load import load_rules
 from diagnose.catalogue.matcher import Matcher, PatternTimeout
 from diagnose.catalogue.pattern_facts import adversarial_texts, neighbours
+from diagnose.catalogue.rule import Form
 
 from ..command_line import tell
 
@@ -47,7 +47,7 @@ for name in names:
 sources = {m.__name__: inspect.getsource(m) for m in modules}
 for module in modules:
     for name, value in vars(module).items():
-        value = value._compile() if isinstance(value, lazy_pattern._Lazy) else value
+        value = re.compile(*value._given) if isinstance(value, lazy_pattern._Lazy) else value
         if isinstance(value, re.Pattern):
             is_bytes = isinstance(value.pattern, bytes)
             source = sources[module.__name__] if name.startswith("_") else "".join(sources.values())
@@ -160,11 +160,11 @@ def test_a_pattern_that_ran_out_of_time_is_not_asked_again(monkeypatch: pytest.M
         asked.append(text)
         raise TimeoutError
 
-    rule = next(r for r in load_rules().rules.values() if r.forms[0].prefix is None)
-    matcher = Matcher([rule])
-    monkeypatch.setattr(matcher, "compiled", lambda *_: SimpleNamespace(search=search))
+    form = Form(("is not supported",), "is not supported", is_timed=True)
+    matcher = Matcher(())
+    monkeypatch.setattr(matcher, "_compiled_pattern", lambda *_: SimpleNamespace(search=search))
     for text in ("one", "two"):
         with pytest.raises(PatternTimeout):
-            matcher.verify(rule.forms[0], text)
+            matcher.verify(form, text)
 
     assert asked == ["one"]

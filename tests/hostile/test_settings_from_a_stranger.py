@@ -30,7 +30,7 @@ def test_what_sends_writes_or_shows_more_is_not_obeyed(unpacked: Path) -> None:
     config = load_config()
     assert (config.redact, config.templates, config.budget_s) == (None, None, 5.0)
     assert (config.output, config.webhook, config.shared) == ((), None, None)
-    assert "; redact, templates, hook.output, hook.webhook, hook.shared counts only" in config.note
+    assert "can set redact, templates, hook.output, hook.webhook, hook.shared" in config.note
 
 
 def test_a_file_that_the_user_names_is_obeyed(unpacked: Path, monkeypatch) -> None:
@@ -45,7 +45,7 @@ def test_the_report_is_redacted_and_ours(unpacked: Path, form: str) -> None:
 
 
 def test_the_file_in_use_is_named(unpacked: Path) -> None:
-    assert f"settings from {unpacked / 'diagnose.toml'}; redact" in tell("rank0.log").err
+    assert f"settings from {unpacked / 'diagnose.toml'}; only" in tell("rank0.log").err
 
 
 def test_settings_among_the_logs_are_not_looked_for(tmp_path: Path, monkeypatch) -> None:
