@@ -38,11 +38,7 @@ INTERFACE = "nccl_interface"  # named by whoever else a line tells of
 MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
 MAX_FAILURES = 400  # of which the words are read
-_INSTALLED = lazy(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
-_PYTHON = lazy(r"/python(?P<version>\d\.\d{1,2})/")
-_VERSIONED = lazy(
-    r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})-(?P<version>\d[\w.]{0,30})(?:\+[\w.]{1,30})?[-.](?:py|dist|egg)"
-)
+_INSTALLED, _PYTHON, _VERSIONED = map(lazy, NAMES["paths"].values())
 
 
 def read_facts(job: Job) -> Facts:
@@ -229,7 +225,8 @@ def _pod(job: Job) -> Place | None:
     """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
     if any(".svc." in f"{host}." for host in job.hosts):
         return "logs", None
-    return next(((s.name, None) for s in job.sources for speaker in s.speakers if speaker.pod), None)
+    named = (s.name for s in job.sources if job.places.by_source[s.name].pod or any(x.pod for x in s.speakers))
+    return next(((name, None) for name in named), None)
 
 
 def _hosts(job: Job, facts: Facts) -> int | None:

@@ -23,6 +23,7 @@ from .sizes import Flags, Setting, flags_for, written
 
 CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands
+FRAGMENTED_SHARE = 0.02  # of the GPU: less is what is left of any cache, and its return would last a step
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
 _SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
 
@@ -69,7 +70,7 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 def _taken_by(wanted: float, capacity: float | None, idle: float | None, others: float | None) -> str:
     if others is not None and capacity and others > CROWDED_SHARE * capacity:
         return "another-process"
-    if idle is not None and idle >= wanted:
+    if idle is not None and idle >= wanted and idle >= FRAGMENTED_SHARE * (capacity or 0):
         return "fragmentation"
     return "one-tensor" if capacity and wanted > ONE_LARGE_SHARE * capacity else "tensors"
 

@@ -18,9 +18,10 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
-from .fact_store import Facts, in_range
+from .fact_store import Facts
 from .known_bugs import BUGS
 from .limits import memory_numbers, timeout_numbers
 from .settings import PACKAGES
@@ -45,9 +46,9 @@ ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 NATIVE = "cntk"  # the toolkit whose processes run no Python
 ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
-LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
+ABOVE, BELOW, LEAST_SAID, MOST_QUOTED = 40, 13, 12, 120  # lines read beside a failure; characters that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
@@ -125,7 +126,7 @@ def step_values(
 
 def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield the numbers and names that follow for this cause from what its line captured and the facts."""
-    found = {**_peer(fields), "breaks_weight_sync": _breaks_weight_sync(facts)}
+    found = _peer(fields)
     for start, solver in SOLVERS:
         if cause.startswith(start):
             found.update(solver(fields, facts))
@@ -190,6 +191,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
+        "last_text": _quoted(last[1]) if last else None,
         "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
@@ -214,16 +216,38 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
-        "raised_at": _raised_at(tb),
+        **_raised(tb),
+        "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
+        **_beside(job, told),
         **_window(told),
     }
 
 
-def _raised_at(tb: Traceback | None) -> str | None:
-    """The innermost frame, where it is of an installed package: `deepspeed/runtime/zero/stage3.py:2117`."""
-    inner = tb.frames[-1] if tb is not None and tb.frames else None
-    package = _PACKAGES.split(inner.file)[-1] if inner is not None else ""
-    return f"{package}:{inner.line}" if inner is not None and package != inner.file else None
+def _raised(tb: Traceback | None) -> dict[str, Any]:
+    """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
+    if tb is None or not tb.frames:
+        return {}
+    package = _PACKAGES.split(tb.frames[-1].file)[-1]
+    is_installed = package != tb.frames[-1].file
+    return {"raised_at": f"{package}:{tb.frames[-1].line}" if is_installed else None, "raised_code": tb.frames[-1].code}
+
+
+def _beside(job: Job, told: Event | None) -> dict[str, Any]:
+    """What was printed last above a line, by whom no prefix says, and what a native stack below it begins with."""
+    at = (told.line or 0) if told is not None else 0
+    near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
+    said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
+    frame, handler = (re.compile(_shared()["patterns"][name]) for name in ("native_frame", "of_a_handler"))
+    inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
+    inner = next(inside, None)
+    return {
+        "line_above": next((text for text in reversed(said) if len(text) >= LEAST_SAID), None),
+        "crashed_in": inner and (f"{inner[1]} ({inner[2]})" if inner[2] else inner[1] or inner[3]),
+    }
+
+
+def _quoted(line: Line) -> str:
+    return " ".join(line.message.split())[:MOST_QUOTED].rstrip()
 
 
 def _window(told: Event | None) -> dict[str, Any]:
@@ -250,23 +274,14 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The other end of a connection, where its name may stand in a command."""
     stated = str(fields.get("peer_host") or fields.get("peer_ip") or "")
     match = _ADDRESS.search(str(fields.get("last_error") or ""))
-    peer = stated if _NAME.fullmatch(stated) else match[1] if match else None
+    peer = stated.strip("[]").removeprefix("::ffff:") if _NAME.fullmatch(stated) else match[1] if match else None
     port = fields.get("peer_port")
     return {
         "peer": peer,
         "peer_port": port if isinstance(port, int) else None,
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
+        "peer_is_address": bool(re.fullmatch(r"[\d.]+|.*:.*", peer or "")),
     }
-
-
-def _breaks_weight_sync(facts: Facts) -> bool:
-    """Whether trainer and vLLM workers share a group that vLLM breaks; its failures look like the network's."""
-    has_vllm = facts.get("vllm_version") is not None or "vllm" in facts.packages or facts.get("vllm_engines") is not None
-    if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
-        return False
-    if in_range(facts.get("openrlhf_version"), ">=0.6.0"):
-        return False
-    return in_range(facts.get("vllm_version"), f">{LAST_VLLM_WITH_NCCL_GROUPS}") is not False
 
 
 def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:

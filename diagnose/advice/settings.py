@@ -86,11 +86,9 @@ _ASSIGNMENT = lazy(r"(?:export\s{1,8}|env\s{1,8})?(?P<name>[A-Z][A-Z0-9_]{1,80})
 # The trainer of TRL that a script or a file of a traceback is about.
 _TRAINERS = "sft|dpo|grpo|orpo|cpo|kto|ppo|rloo"
 _TRAINER = lazy(rf"\btrl\s{{1,4}}(?P<word>{_TRAINERS})\b|(?:^|[/\s])(?P<file>{_TRAINERS})(?:_trainer)?\.py\b")
+_COMMAND, _PAIR, _VARIABLE, _SBATCH, _PACKAGE = map(lazy, NAMES["patterns"].values())
 _LAUNCHERS = [(lazy(p), name) for name, p in NAMES["launchers"].items()]
 _FRAMEWORKS = [(lazy(p, re.IGNORECASE), name) for name, p in NAMES["frameworks"].items()]
-_COMMAND = lazy(
-    r"(?:\S{0,200}/)?(?:torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|ray|horovodrun|python[\d.]{0,5}|llamafactory-cli|trl|vllm)\s"
-)
 _WRAPPERS = frozenset(["nohup", "exec", "time", "sudo", "env", "numactl", "stdbuf", "timeout"])
 
 
@@ -162,18 +160,6 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 _HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
 
-_PAIR = lazy(
-    r"\s{0,80}[\[{(]?\s{0,8}[\"']?(?P<key>[A-Za-z][\w.\-]{1,80})[\"']?\s{0,4}[:=]\s{0,20}(?P<value>[^{\[\n#]{1,200})"
-)
-_VARIABLE = lazy(
-    r"\s{0,20}(?:-\s{0,4})?(?:export\s{1,8}|declare -x\s{1,8}|#?SBATCH --export=)?(?P<name>[A-Z][A-Z0-9_]{2,80})"
-    r"\s{0,2}=\s{0,2}(?P<value>[^\n;]{0,400})"
-)
-_SBATCH = lazy(r"#SBATCH\s{1,8}(?P<words>[^\n]{1,400})")
-_PACKAGE = lazy(  # of `pip freeze`, `pip list`, `conda list`, `collect_env`
-    r"(?:\[(?:pip3?|conda)\] )?(?P<name>[A-Za-z][\w.\-]{1,60})(?:==|\s{1,60})"
-    r"v?(?P<version>\d[\w.+!\-]{0,60})(?:\s[^\n]{0,200})?"
-)
 _ACCELERATE = frozenset(["compute_environment", "distributed_type", "num_machines", "machine_rank"])
 
 

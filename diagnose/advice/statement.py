@@ -47,7 +47,7 @@ class CodePlace:
 class Evidence:
     """One place in the logs, shown as proof; `before` and `after` are the lines around it.
 
-    `own_code`: of a traceback, the frames that are no library's, innermost first.
+    `own_code`: of a traceback or stack, the frames in no library, inner first. `speaker`: who printed it, by its prefix.
     """
 
     file: str = ""
@@ -64,6 +64,7 @@ class Evidence:
     spans: tuple[Span, ...] = ()
     also_in: tuple[Place, ...] = ()
     own_code: tuple[CodePlace, ...] = ()
+    speaker: str = ""
 
 
 @record

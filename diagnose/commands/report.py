@@ -20,8 +20,7 @@ from ..report.redaction import redact_text
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
-from ..views.escapes import junit_without_verdict
-from ..views.rendering import PASTED, SUFFIXES, render, shown, why
+from ..views.rendering import PASTED, SUFFIXES, junit_without_verdict, render, shown, why
 from .options import COLORS, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.

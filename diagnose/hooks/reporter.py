@@ -23,8 +23,8 @@ from ..report.printable import clip, one_line
 from ..report.redaction import redact_plain, redact_text
 from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole
-from ..views.escapes import junit_without_verdict, slack_escape
-from ..views.rendering import SUFFIXES, fill, render, shown
+from ..views.escapes import slack_escape
+from ..views.rendering import SUFFIXES, fill, junit_without_verdict, render, shown
 from .config import say, template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request

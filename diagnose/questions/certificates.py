@@ -41,7 +41,8 @@ def _by_elimination(job: Job) -> Iterator[Finding]:
     quiet = [r for r, info in job.ranks.items() if not info.failures()]
     is_whole = len(job.ranks) >= max(job.world_size or 0, 2)
     if len({e.cause for e in ends}) == 1 and len(quiet) == 1 and is_whole:
-        says = Sentence("certificates.only-quiet-one", {"rank": quiet[0]})
+        how = {"signal": ends[0].fields.get("signal"), "code": ends[0].fields.get("exit_code")}
+        says = Sentence("certificates.only-quiet-one", {"rank": quiet[0], **how})
         yield Finding(
             "certificates", ends[0].cause or NOBODY_ELSE, says, exhibits(ends[:1]), (quiet[0],), onset=ends[0].onset,
             fields=ends[0].fields,

@@ -17,6 +17,7 @@ from ..job.activity import last_complaint
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..job.process import is_terminated
+from ..lines.prefix import read_lines
 from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
@@ -52,7 +53,7 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     fields = {"rank": rank, "signal": end.fields.get("signal_name"), "code": end.fields.get("exit_code")}
     fields["by_signal"] = by_signal
     words = last_complaint(job, job.ranks[rank])
-    says = Sentence("silent_exit.left", {**fields, "has_words": bool(words)})
+    says = Sentence("silent_exit.left", {**fields, "words": read_lines(0, words[0].text)[-1].message if words else ""})
     yield Finding("silent_exit", cause, says, (*words, Exhibit.of_event(end)), (rank,), onset=end.onset, fields=end.fields)
 
 

@@ -31,6 +31,7 @@ TIMEOUT = "collective.timeout"
 UNKNOWN = "unknown"
 MAX_HOSTS = 8  # named as culprits
 SHOWN_CLOCKS = 6
+NEXT_LINES = 2  # over which one message is printed
 MAX_TAILS = 6  # last lines that are evidence where nothing names a cause
 
 
@@ -112,8 +113,8 @@ def _diagnosis(
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
     own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
-    code = {"code_file": own.file, "code_line": own.line, "code_function": own.function} if own else {}
-    code |= {"code_name": file_name(own.file)} if own else {}
+    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
+    code |= {"code_function": own.function, "code_text": own.code} if own else {}
     fields = {**code, **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)
@@ -155,11 +156,19 @@ def _unknown(
 def _fields(verdict: Verdict) -> dict[str, Any]:
     root = verdict.roots[0]
     if root.first is not None:
-        return dict(root.first.fields)
+        return _told(root)
     if root.finding is None:
         return {}
     paths = [x.event.fields["path"] for x in root.finding.exhibits if x.event and x.event.fields.get("path")]
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
+
+
+def _told(suspect: Candidate) -> dict[str, Any]:
+    """What the first event captured; where its line says only that it happened, what the message says right below."""
+    first = suspect.first or suspect.events[0]
+    near = (e for e in suspect.events if (e.rule, e.source) == (first.rule, first.source) and e.line and first.line)
+    below = (e.fields for e in near if 0 < (e.line or 0) - (first.line or 0) <= NEXT_LINES and e.fields)
+    return dict(first.fields or next(below, {}))
 
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
@@ -181,7 +190,7 @@ def _said(suspect: Candidate, translator: Translator) -> str:
     if suspect.finding:
         return translator.sentence(suspect.finding.says)
     try:
-        return translator.said(suspect.first.rule, suspect.first.fields) if suspect.first else ""
+        return translator.said(suspect.first.rule, _told(suspect)) if suspect.first else ""
     except ValueError:
         return suspect.first.text.split("\n", 1)[0][:200] if suspect.first else ""
 

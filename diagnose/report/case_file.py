@@ -12,22 +12,13 @@ import posixpath
 import tarfile
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from ..scan.scan import Scan, SourceScan, scan_to_json
 from .redaction import redact_plain, redact_text
 from .report import Report
 
-TRUTH = """\
-id: my-case
-title: what went wrong, in one line
-root_cause: unknown        # an id of `diagnose rules page`; `healthy` where nothing failed
-accept: []                 # other ids that are right too
-culprit_ranks: null        # global ranks at fault; null when no rank is, or none can be told
-first_evidence: null       # file:line that an expert would point at, relative to logs/
-must_mention: []           # words that the report has to show
-origin: a real job, redacted and trimmed by `diagnose case`
-# diagnose said: {said}
-"""
+TRUTH = Path(__file__).with_name("case_truth.yaml")
 
 
 def pack_case(scan: Scan, report: Report) -> bytes:
@@ -37,7 +28,7 @@ def pack_case(scan: Scan, report: Report) -> bytes:
         files["case/logs/recorder.scan.json"] = _dumps(scan)
     found = report.diagnosis
     said = f"{found.cause} ({found.certainty}) on ranks {[c.rank for c in found.culprits]}" if found else report.outcome
-    files["case/truth.yaml"] = TRUTH.format(said=said)
+    files["case/truth.yaml"] = TRUTH.read_text(encoding="utf-8").replace("{said}", said)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in sorted(files.items()):

@@ -21,7 +21,8 @@ from .translation import Translator
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
 KEPT_END = 60
-RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$")  # the place in C++, which no user can change
+RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$|\{\{function_node [^}]{1,200}\}\} ?")
+MODULE = re.compile(r"^(?:[a-z_]\w{0,60}\.){1,8}(?=[A-Z])")  # of an exception's name
 BACKSLASH = "\\"  # of Windows paths
 SHOWN_HOSTS = 2
 RANGES_WIDTH = 40
@@ -43,8 +44,8 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
         own = proof.own_code[0]
         raised = _cut_inside(_raised(root.first, said))
         place = f"{file_name(own.file)}:{own.line}"
-        who = _who(job, verdict, root, translator, bare=True)
-        return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
+        told = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
+        return _whole(translator.say("headline.code", **told, said=raised, is_inferred="inferred-rank" in verdict.reasons))
     who = "" if is_named else _who(job, verdict, root, translator)
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
@@ -103,6 +104,7 @@ def _phase(phase: str, translator: Translator) -> str:
 def _cut_inside(raised: str) -> str:
     """An exception on one line: what is wrong stands at its begin or its end."""
     raised = RAISED_IN.sub("", raised)
+    raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
     if len(raised) <= MOST_SAID:
         return raised
     head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
@@ -125,6 +127,9 @@ def _raised(event: Event, said: str) -> str:
     lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
     if event.traceback is None or not lines:
         return said
+    code = event.traceback.frames[-1].code if event.traceback.frames else ""
+    if ":" not in lines[0] and code and not code.startswith("raise"):  # `assert x is not None`, without a message
+        return f"{lines[0]}: {one_line(code)}"
     is_below = lines[0].endswith(":") and len(lines) > 1  # `InstantiationException: Error in call to target 'f':`
     return f"{lines[0].partition(':')[0]}: {lines[1]}" if is_below else lines[0]
 

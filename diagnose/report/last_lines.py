@@ -31,7 +31,7 @@ MAX_TEXT = 300
 MOST_SUSPECTS = 3  # lines of files without ranks that look like errors
 PYTHON, TORCH, WINDOWS = lazy(r"\.py\b|[Pp]ython|Epoch \d"), lazy(r"torch|nccl|NCCL"), lazy(r"\b[A-Z]:\\\w|[Ww]in32")
 WORDS = lazy(r"[^\W\d_]{2}")
-WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
+WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)", re.MULTILINE)
 
 
 def stops_of(job: Job) -> tuple[LastLine, ...]:
@@ -105,7 +105,8 @@ def _table() -> dict[str, Any]:
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
-    behind = [s for s in stops_of(job) if s.is_behind]
+    stops = stops_of(job)
+    behind = [s for s in stops if s.is_behind]
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
     names = "\n".join(PurePosixPath(source.name).name for source in job.sources)
     near = "\n".join(x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail()))
@@ -114,6 +115,7 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "cut": breaks_off_in_a_traceback(job.sources),
         "missing": missing_ranks(job),
+        "phase": stops[0].phase if stops else "",
         "hangs": verdict.outcome == "unfinished" and not any(source.stacks for source in job.sources),
         "python": bool(job.ranks or facts.get("framework")) or PYTHON.search(near) is not None,
         "torch": facts.get("library") in ("nccl", "rccl") or TORCH.search(near) is not None,

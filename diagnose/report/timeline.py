@@ -185,19 +185,10 @@ def _why_it_failed(events: Sequence[Event], proof: set[tuple[str, int | None]]) 
     """Return what proves the verdict, or what states a cause, or the first failure of this attempt.
 
     That a process ended, or that others lost it, is shown where nothing else is told.
-    Of failures that a library logs of a connection, the exception in which the same rank ended says it in one line.
     """
     failures = [e for e in events if e.role in FAILING]
     for follows in ("exit", "peer-lost"):
         failures = [e for e in failures if e.rule.tells != follows] or failures
     proven = [e for e in failures if (e.source, e.line) in proof]
     causes = [e for e in proven or failures if e.role == "cause"]
-    if causes or proven or not failures:
-        return next(iter(causes or proven), None)
-    first = failures[0]
-    ends = (e for e in failures if e.traceback is not None and e.rank is not None and e.rank == first.rank)
-    return next((e for e in ends if _layer(e) == _layer(first)), first)
-
-
-def _layer(event: Event) -> str:
-    return (event.cause or "").partition(".")[0]
+    return next(iter(causes or proven or failures), None)

@@ -67,7 +67,7 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         max(0, left_out),
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(others, 200)) if others else "",
-        tuple(_code_place(c, (*before, *hit), say) for c in e.own_code),
+        tuple(_code_place(c, (*before, *hit), say) for c in e.own_code if place(c.file, c.line) not in e.text),
     )
 
 

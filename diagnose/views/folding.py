@@ -28,15 +28,15 @@ HOSTS_SHOWN = 3
 AT_FAULT = ("config", "software", "platform", "storage")  # layers and owners of causes for which no rank is at fault
 ONLY_FOLLOWS = {"hinted", "aftermath", "concluded-certain", "concluded-likely", "concluded-possible"}
 UNSURE_WHO = {*ONLY_FOLLOWS, "nobody-named"}
-FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
-               "nccl_version", "cuda_version")  # fmt: skip
+WAITING_ALIKE = ("collective.timeout", "collective.desync")  # of what hangs: all wait, and none is known to be late
+OF_NO_HOST = ("0.0.0.0", "127.0.0.1", "localhost")
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
 NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
 ALIKE_CHARS = 160
 Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
 
 
-def _limits() -> dict[str, dict[str, int]]:
+def _limits() -> dict[str, Any]:
     return tables(LIMITS)
 
 
@@ -137,10 +137,11 @@ def fold_stack(s: parts.StackGroup, say: Say, most: int) -> Row:
 
 def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
     """Yield the facts on which ranks differ, then what a maintainer asks first, then versions, then the rest."""
+    first = _limits()["facts_first"]
 
     def key(item: tuple[str, Fact]) -> tuple[bool, int, bool, str]:
         name, fact = item
-        place = FACTS_FIRST.index(name) if name in FACTS_FIRST else len(FACTS_FIRST)
+        place = first.index(name) if name in first else len(first)
         return (not fact.others, place, not name.endswith("_version"), name)
 
     return sorted(facts.items(), key=key)
@@ -186,18 +187,26 @@ def nobody(report: Report, say: Say) -> str:
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer, unsure = found.cause.partition(".")[0], {r.name for r in found.reasons} & UNSURE_WHO
     fault = layer if layer in ("config", "software") else "" if unsure else layer if layer in AT_FAULT else found.owner
-    seen = _seen(found.evidence[0], say) if found.evidence else ""
+    seen = _seen(found.evidence, say)
     if fault in AT_FAULT:
         return say(f"nobody-{fault}") + (say("in-brackets", text=seen) if seen and fault == "platform" else "")
     failed = [r.rank for r in ranks if r.state == "failed"]
+    follows = unsure & ONLY_FOLLOWS
+    if report.outcome == "hung" and found.cause in WAITING_ALIKE:
+        return say("nobody-waits")
     if failed := failed or sorted({e.rank for e in found.evidence if e.rank is not None}):
-        return say("nobody-caused" if unsure & ONLY_FOLLOWS else "nobody-first", who=who(say, failed))
-    return say("nobody-seen", where=seen) if seen else say("nobody")
+        return say("nobody-caused" if follows else "nobody-first", who=who(say, failed))
+    seen = seen or one_line(next((e.speaker for e in found.evidence if e.speaker), ""))
+    return say("nobody-named" if follows else "nobody-seen", where=seen) if seen else say("nobody")
 
 
-def _seen(e: Evidence, say: Say) -> str:
-    """Where a proof that names no rank was seen: `host node-a, GPU 3, pid 4711`."""
-    host = e.host or e.fields.get("ip") or e.fields.get("node")
-    numbers = [(key, e.fields.get(field)) for key, field in (("gpu", "device"), ("gpu", "pci"), ("pid", "pid"))]
-    names = [say("host", name=short_host(str(host)))] if host else []
-    return say("comma").join([*names, *(say(key, n=one_line(str(n))) for key, n in numbers if n is not None)])
+def _seen(evidence: Sequence[Evidence], say: Say) -> str:
+    """What proofs that name no rank name instead: `host node-a, GPU 3, pid 4711`."""
+    for e in evidence:
+        words = _limits()["names_in_proofs"].items()
+        named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, *OF_NO_HOST)]
+        hosts = [*(n for key, n in named if key == "peer"), e.host, *(n for key, n in named if key == "host")]
+        names = [say("host", name=short_host(name)) for name in hosts if name][:1]
+        if names := names + [say(key, n=one_line(name)) for key, name in named if key not in ("host", "peer")]:
+            return say("comma").join(names)
+    return ""

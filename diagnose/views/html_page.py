@@ -14,22 +14,16 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import Any
 
+from ..lines.cache import tables
 from ..lines.rank_ranges import rank_ranges
 from ..report.parts import Diagnosis, RankRow, TimelineEntry
 from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
 from .evidence import pieces
-from .folding import fold_timeline, limits_of
+from .folding import LIMITS, fold_timeline, limits_of
 from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
-
-# The page's script needs these words; the rest of the frame is in the template.
-SCRIPT_WORDS = (
-    "folded", "copied", "copy", "copy-markdown", "picture-none", "rank", "ranks", "last-step", "host", "legend-running",
-    "legend-step", "legend-phase", "legend-waiting", "legend-root", "legend-error", "legend-teardown",
-)  # fmt: skip
-STATES = ("culprit", "failed", "finished", "silent", "terminated", "waiting", "alive")
 
 
 def render_html(report: Report, *, full: bool = False, redacted: str = "") -> str:
@@ -38,8 +32,8 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
 
     say = words(report.language)
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
-    texts = {key: say(key) for key in SCRIPT_WORDS}  # unfilled ("{n:,} ranks"): the script fills them
-    texts |= {state: say(f"state-{state}") for state in STATES}
+    texts = {key: say(key) for key in tables(LIMITS)["script_words"]}  # unfilled ("{n:,} ranks"): the script fills them
+    texts |= {state: say(f"state-{state}") for state in tables(LIMITS)["states"]}
     markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
     return fill(
         "report.html.j2",
