@@ -27,20 +27,37 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
 
     A bare `Killed` names no process: it is of the cleaning up where its stream stated above what the program died of, or
-    that its launcher ends them all. What a kernel says that it killed was not killed by its launcher.
+    that its launcher ends them all. What a kernel says that it killed was not killed by its launcher. That a step was
+    cancelled says nothing more where its launcher had ended it, as one of its processes had died.
     """
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
     told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
     told_by_rank = {(e.attempt, e.source, e.rank) for e in sent if e.pid is None}  # of others another process may die later
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
-    over = _ends_of_streams(events) if not killed else {}
+    over, closed = _ends_of_streams(events) if not killed else {}, _closed_streams(events)
     for event in events if sent or over else ():
-        is_told = (event.attempt, event.source, event.rank) in (told if event.pid is None else told_by_rank)
-        is_told |= (event.attempt, event.source, event.pid) in told_pids
-        is_told |= event.rank is event.pid is None and (event.line or 0) > over.get((event.attempt, event.source), math.inf)
+        where, line = (event.attempt, event.source), event.line or 0
+        is_closed = is_told = line > closed.get(where, math.inf)
+        is_told |= (*where, event.rank) in (told if event.pid is None else told_by_rank) or (*where, event.pid) in told_pids
+        is_told |= event.rank is event.pid is None and line > over.get(where, math.inf)
+        if is_closed and event.rule.tells == "signal-received" and event.cause == ORDERED:
+            event.role = "symptom"
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"
+
+
+def _closed_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:
+    """Yield the line of each stream and attempt where a launcher, below a death that it found, ends all that it has."""
+    died: dict[tuple[int, str], int] = {}
+    found: dict[tuple[int, str], int] = {}
+    for e in sorted((e for e in events if e.rule.tells in ("exit", "signal-sent")), key=lambda e: e.line or 0):
+        where = e.attempt, e.source
+        if e.rule.tells == "exit" and e.role in FAILING and not is_terminated(e):
+            died.setdefault(where, e.line or 0)
+        elif e.rule.tells == "signal-sent" and e.rank is e.pid is None and where in died:
+            found.setdefault(where, e.line or 0)
+    return found
 
 
 def _ends_of_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:

@@ -128,7 +128,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the process id", places.rank_started.get((host, pid)) if tells == "killed" else None
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", _with_pid(places, event, path.pid)
-    if speaker.actor is not None and speaker.pid is not None:
+    if not about_other and speaker.actor is not None and speaker.pid is not None:
         yield "the actor", places.rank_of_actor.get((speaker.actor, speaker.pid, speaker.ip or ""))
     if about_other and tells != "exit":
         return

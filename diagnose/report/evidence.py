@@ -59,7 +59,11 @@ class Exhibitor:
     def _telling(self, exhibit: Exhibit) -> tuple[int | None, int | None, str]:
         """Where the proof is, and its text: below an exception that names only a call, the line that says what failed."""
         line, end, text = exhibit.line, exhibit.end_line or exhibit.line, exhibit.text[:MAX_TEXT]
-        if exhibit.event is None or line is None or end != line or exhibit.event.traceback is None:
+        if exhibit.event is None or line is None or exhibit.event.traceback is None:
+            rest = self._around(exhibit.source, line, 1, (end or 0) - line + 1) if line is not None else ()
+            is_whole = line is not None and len(rest) == (end or 0) - line  # of a banner all lines are the message
+            return line, end, "\n".join((text, *rest))[:MAX_TEXT] if is_whole else text
+        if end != line:
             return line, end, text
         read = (v for v in exhibit.event.fields.values() if isinstance(v, str) and len(v) >= TELLING_CHARS)
         missing = [v for v in read if v not in text]

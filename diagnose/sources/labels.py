@@ -25,7 +25,7 @@ from ..lines.prefix import split_prefix
 from ..lines.prefix_rows import piece
 from ..lines.record import record
 from ..lines.timestamp import read_stamp
-from .escapes import without_escapes
+from .escapes import strip_ansi, without_escapes
 from .exports import Reader
 
 MIN_LINES = 4
@@ -112,7 +112,7 @@ def _is_logged(rest: str) -> bool:
 
 
 def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
-    lines = without_escapes(sample).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    lines = strip_ansi(without_escapes(sample)).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     return [line for line in lines[: None if is_whole else -1] if line.strip()][:MAX_LINES]
 
 

@@ -21,7 +21,6 @@ class Explanations:
     def __init__(self, job: Job, catalogue: Catalogue, candidates: Sequence[Candidate]) -> None:
         self._job, self._catalogue, self._candidates = job, catalogue, candidates
         self._told = {e.rank for e in job.telling("signal-received")}
-        self._waited = {e.rank for e in job.telling("collective-timeout", "heartbeat")}
         self._by_cause: dict[str, list[Candidate]] = defaultdict(list)
         self._at: dict[tuple[str, object], list[Candidate]] = defaultdict(list)
         # the most direct of a cause is asked first, then the earliest
@@ -51,14 +50,13 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        for surely in (_reads, self._was_never_told, self._kept_away, _is_told_by_another):
+        for surely in (_reads, self._was_never_told):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
         if t.direct == HINTED and c.direct == STATED:
             return False
-        is_missed = c.is_death and t.is_seen_from_outside and (t.rank == c.rank or c.rank not in self._waited)
-        if is_missed or (t.is_death and c.is_seen_from_outside):
-            return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
+        if any(a.is_death and b.is_seen_from_outside for a, b in ((t, c), (c, t))):
+            return False  # that others miss a rank is its death, seen by them
         order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
@@ -75,10 +73,6 @@ class Explanations:
         if not c.told_to_end or not t.is_death:
             return False
         return self._order(t, c) < 0 if None in c.told_to_end else t.rank is not None and t.rank not in self._told
-
-    def _kept_away(self, t: Candidate, c: Candidate) -> bool:
-        """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
-        return t.rank in c.misses and (t.is_death or t.direct == STATED) and self._order(t, c) <= 0
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
@@ -99,14 +93,6 @@ class Explanations:
         return 1 if c.onset < t.onset - slack and b.has_own_time else 0
 
 
-def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
-    """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
-    a, b = t.first, c.first
-    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
-        return False
-    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid
-
-
 def _reads(t: Candidate, c: Candidate) -> bool:
     """Whether t is what all the lines of c together come to."""
     reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
@@ -125,5 +111,5 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     is_raised = c.first is not None and c.first.traceback is not None
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
-    order = when(c.first) if c.first else (True, 0.0, "", 0)
+    order = min(map(when, c.events), default=(True, 0.0, "", 0))
     return (-c.direct, is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())

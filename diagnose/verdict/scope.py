@@ -42,7 +42,8 @@ class Scope:
         met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
-        ended = {e.rank for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)}
+        sent = [e for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)]
+        ended = {r for e in sent for r in _ranks_told(job, e)}
         passed = {r for r, i in job.ranks.items() if r in heard or r in ended or i.finished or i.failed_in_words()} - met
         behind = _still_before(job, roots)
         seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
@@ -105,12 +106,18 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
     if told:
         near = [c for c in told if any(e.role == "cause" and not e.fields.get("at_peer") for e in c.events)]
         return near or told
-    broke = (c for c in own if c.direct == STATED or c.finding or any(e.rule.tells not in WAITS for e in c.events))
+    broke = (c for c in own if c.direct == STATED or c.finding or all(e.rule.tells not in WAITS for e in c.events))
     return [*broke] or own
 
 
 def _is_of_kernel(event: Event) -> bool:
     return names_device(event) and event.traceback is None
+
+
+def _ranks_told(job: Job, end: Event) -> Sequence[int | None]:
+    """Of whom a launcher tells an end: of one rank, or of a list of tasks, where these are the ranks."""
+    tasks = end.fields.get("ranks") if end.rank is None and job.places.tasks_are_ranks else None
+    return tasks if isinstance(tasks, list) else (end.rank,)
 
 
 def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
