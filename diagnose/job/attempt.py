@@ -139,7 +139,9 @@ def _reborn(source: SourceEvents) -> Event | None:
         before = known.get(key, event)
         between = range(before.line or 0, event.line or 0)
         is_again = event.fields == before.fields and any(rank == event.rank and n in between for rank, n in raised)
-        if is_again or (None not in (before.pid, event.pid) and before.pid != event.pid):
+        is_shown_again = event.stamp is not None and before.time is not None and (event.time or 0.0) <= before.time
+        is_other = None not in (before.pid, event.pid) and before.pid != event.pid
+        if (is_again or is_other) and not is_shown_again:
             is_next = birth is None or (before.line or 0) >= (birth.line or 0)  # and not of the life that began above
             birth = event if is_next else birth
         known[key] = event

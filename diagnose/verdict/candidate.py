@@ -62,6 +62,14 @@ class Candidate:
         is_asked = self.finding is not None and self.finding.question in ABSENCE
         return is_asked and all(e.rank != self.rank for e in self.events)
 
+    @cached_property
+    def misses(self) -> frozenset[int | None]:
+        """The ranks that others miss, by a question or by a line that names them."""
+        if self.is_seen_from_outside and self.rank is not None:
+            return frozenset((self.rank,))
+        told = [e.fields.get("absent_ranks") or () for e in self.events if e.rule.tells == "absent-ranks"]
+        return frozenset(told[0]) if told and len(told) == len(self.events) else frozenset()
+
     def place(self) -> str:
         """Where it is, in words for ordering."""
         return f"{'' if self.rank is None else self.rank:>8}|{self.host or ''}"

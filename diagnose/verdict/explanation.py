@@ -50,7 +50,7 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        for surely in (_reads, self._was_never_told):
+        for surely in (_reads, self._was_never_told, self._kept_away):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
         if t.direct == HINTED and c.direct == STATED:
@@ -73,6 +73,10 @@ class Explanations:
         if not c.told_to_end or not t.is_death:
             return False
         return self._order(t, c) < 0 if None in c.told_to_end else t.rank is not None and t.rank not in self._told
+
+    def _kept_away(self, t: Candidate, c: Candidate) -> bool:
+        """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
+        return t.rank in c.misses and (t.is_death or t.direct == STATED) and self._order(t, c) <= 0
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
