@@ -27,6 +27,7 @@ FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell e
 MIN_LITERAL = 4  # shorter ones hit everywhere
 COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
 ADVERSARIAL_LIMIT_S = 0.05
+TRIES = 5  # on a busy machine one of them may take twice its time
 TITLE_WORDS = 8
 # What more lines than the one that a pattern reads fill in, and what our table of known bugs does.
 ALWAYS = {"rank", "host", "pid", "world_size", "last_error", "installed", "beside"}
@@ -188,12 +189,16 @@ def _slow(form: Form) -> Iterator[str]:
         return
     matcher = Matcher(())
     for text in adversarial_texts(form.pattern):
-        started = time.process_time()
-        with contextlib.suppress(PatternTimeout):
-            matcher.verify(form, text)
-        if time.process_time() - started > ADVERSARIAL_LIMIT_S:
+        if all(_cpu_s(matcher, form, text) > ADVERSARIAL_LIMIT_S for _ in range(TRIES)):
             yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}…"
             return
+
+
+def _cpu_s(matcher: Matcher, form: Form, text: str) -> float:
+    started = time.process_time()
+    with contextlib.suppress(PatternTimeout):
+        matcher.verify(form, text)
+    return time.process_time() - started
 
 
 def _example_faults(catalogue: Catalogue, rule: Rule, form: Form, asked: Catalogue) -> Iterator[str]:
