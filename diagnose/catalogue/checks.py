@@ -262,7 +262,7 @@ def literal_costs(catalogue: Catalogue, folder: Path) -> Iterator[str]:
             hits[literal] += 1
             if tried[literal] < MAX_ASKED:
                 started = time.process_time_ns()
-                verified[literal] += _is_verified(matcher, literal, _line(data, end))
+                verified[literal] += _is_verified(matcher, literal, data, end)
                 spent[literal] += time.process_time_ns() - started
                 tried[literal] += 1
     whole = sum(hits.values())
@@ -287,14 +287,11 @@ def _files(folder: Path) -> Iterator[bytes]:
             raise SourceError(f"{path}: {error.strerror or error}") from error
 
 
-def _line(data: bytes, end: int) -> bytes:
-    start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
-    return data[start : stop if stop >= 0 else len(data)][:MAX_LINE]
-
-
-def _is_verified(matcher: Matcher, literal: int, line: bytes) -> bool:
+def _is_verified(matcher: Matcher, literal: int, data: bytes, end: int) -> bool:
     """Whether the pattern of any form that has the literal matches the line."""
-    pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line.decode("utf-8", "replace"))]
+    start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
+    line = data[start : stop if stop >= 0 else len(data)][:MAX_LINE].decode("utf-8", "replace")
+    pieces = [(x.raw[: x.prefix.end], x.message) for x in read_lines(0, line)]
     candidates = [matcher.index.candidates[n] for n in matcher.index.owners[literal]]
     try:
         return any(matcher.verify_line(c, message, prefix) is not None for c in candidates for prefix, message in pieces)
