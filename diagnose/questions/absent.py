@@ -23,7 +23,7 @@ from ..job.collectives import (
     never_issued,
 )
 from ..job.event import Event, SourceEvents
-from ..job.identity_table import GUESSED
+from ..job.identity_table import GUESSED, MAX_RANK
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from .finding import Certainty, Exhibit, Finding, Sentence
@@ -32,7 +32,6 @@ MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait,
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 NUMBERS = lazy(r"\d+")
-MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
@@ -73,7 +72,7 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     consoles = Counter(s.event.source for s in crowd.stuck.values())
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
-    missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
+    missing = [r for r in range(min(world, MAX_RANK)) if r not in came]
     partial = job.places.source_rank.keys() | job.once(_partial)
     if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []

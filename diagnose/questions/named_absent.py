@@ -14,11 +14,11 @@ from itertools import chain
 
 from ..job.activity import STRAGGLER, last_line, last_phase
 from ..job.event import Event
+from ..job.identity_table import MAX_RANK
 from ..job.job import Job
 from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
 
 START, TAKEN = "rendezvous.timeout", "rendezvous.duplicate-rank"
-MOST_RANKS = 1 << 17  # no job has more
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def _taken_twice(job: Job) -> Iterator[Finding]:
     # Two log handlers print each line twice, one below the other; who has no rank says that all have joined.
     pairs = [events[:2] for events in roll.values()] if is_all and -1 not in roll else []
     if any(a.source != b.source or (b.line or 0) > (a.line or 0) + 1 for a, b in pairs):
-        missing = tuple(r for r in range(min(world, MOST_RANKS)) if r not in roll)
+        missing = tuple(r for r in range(min(world, MAX_RANK)) if r not in roll)
         says = Sentence("named_absent.taken", {"ranks": tuple(sorted(roll)), "count": count, "missing": missing})
         events = sorted(chain.from_iterable(roll.values()), key=lambda e: (e.source, e.line or 0))
         fields = dict(events[0].fields)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..job.identity_table import MAX_RANK
 from ..job.job import Job
 from ..job.stacks import Placed, innermost_line, merged, placed_stacks, where
 from .finding import Certainty, Exhibit, Finding, Sentence
@@ -20,7 +21,6 @@ Label = int | str
 DESYNC, TIMEOUT, STRAGGLER = "collective.desync", "collective.timeout", "collective.straggler"
 SLOW = {"save": "storage.slow-save"}
 PAIRED = ("send", "recv")
-MOST_RANKS = 1 << 17  # no job has more
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding
 
 def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     group, ranks = tree.groups[0], _ranks(tree.crowd)
-    known = {*job.ranks, *range(min(max([job.world_size or 0, *job.ranks]), MOST_RANKS))}
+    known = {*job.ranks, *range(min(max([job.world_size or 0, *job.ranks]), MAX_RANK))}
     unseen = sorted(known - set(ranks)) if ranks else []
     says = {"count": len(tree.crowd), "where": (group.standing.frame or group.frames[-1]).function, "unseen": unseen}
     certainty: Certainty = "possible" if unseen else "likely"
