@@ -168,8 +168,8 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
     for literal in form.literals:
-        if any(c in FORBIDDEN_IN_LITERALS or not c.isascii() for c in literal):
-            yield f"literal {literal!r} holds a quote, backslash, <, > or & or non-ASCII"
+        if any(c in FORBIDDEN_IN_LITERALS or (not c.isascii() and c.lower() != c.upper()) for c in literal):
+            yield f"literal {literal!r} holds a quote, backslash, <, > or &, or an accented letter"
         if len(literal) < MIN_LITERAL:
             yield f"literal {literal!r} is shorter than {MIN_LITERAL}"
         if literal.strip() in COMMON_WORDS:
