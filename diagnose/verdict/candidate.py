@@ -42,6 +42,11 @@ class Candidate:
     first: Event | None = None  # the event that an expert would point at
 
     @cached_property
+    def is_guess(self) -> bool:
+        """Whether a question only holds it for possible."""
+        return self.finding is not None and self.finding.certainty == "possible"
+
+    @cached_property
     def is_end(self) -> bool:
         """Whether all that it rests on tells how a process ended, and not why."""
         return bool(self.events) and all(map(is_end, self.events))

@@ -78,8 +78,8 @@ class Explanations:
         """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
         return t.rank in c.misses and (t.is_death or t.direct == STATED) and self._order(t, c) <= 0
 
-    def _strength(self, c: Candidate) -> tuple[int, int, bool]:
-        return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific)
+    def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
+        return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, not c.is_guess, c.specific)
 
     def _order(self, t: Candidate, c: Candidate) -> int:
         """-1: t began first, 1: c did, 0: not known. In one file its lines decide, unless both print when they began."""
@@ -108,7 +108,6 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
 
     Lines that nobody owns come after the words of a rank that its launcher found dead, however early they are.
     """
-    is_guess = c.finding is not None and c.finding.certainty == "possible"
     tier = TIERS[catalogue.causes[c.cause].tier]
     is_vague = c.direct == HINTED and (tier == 1 or (tier == 0 and not c.specific))  # it only carries, or in any words
     narrow = (is_vague, tier == 0, not c.specific)
@@ -116,4 +115,4 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
     order = min(map(when, c.events), default=(True, 0.0, "", 0))
-    return (-c.direct, is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
+    return (-c.direct, c.is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
