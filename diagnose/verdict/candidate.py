@@ -22,6 +22,7 @@ SAME_END_S = 60.0  # a launcher's summary states when a process died, of which i
 ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 EXIT_CODE = "process.exit-code"
+ENDS = (EXIT_CODE, "ray.actor-died")  # of a process no more than that it ended, whoever says so
 SUMMARY = ("box", "entry", "rest")  # what a launcher tells once more when all is over
 
 
@@ -139,7 +140,7 @@ def _exactness(event: Event) -> tuple[object, ...]:
 
 def is_end(event: Event) -> bool:
     """Whether it tells how a process ended, and not why."""
-    return event.rule.tells in (*CERTIFICATES, "signal-received") or event.cause == EXIT_CODE
+    return event.rule.tells in (*CERTIFICATES, "signal-received") or event.cause in ENDS
 
 
 def names_device(event: Event | None) -> bool:

@@ -110,9 +110,9 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     """
     tier = TIERS[catalogue.causes[c.cause].tier]
     is_vague = c.direct == HINTED and (tier == 1 or (tier == 0 and not c.specific))  # it only carries, or in any words
-    narrow = (is_vague, tier == 0, not c.specific)
     is_raised = c.first is not None and c.first.traceback is not None
     is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
     order = min(map(when, c.events), default=(True, 0.0, "", 0))
-    return (-c.direct, c.is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
+    narrow = (is_vague, c.is_end, tier == 0, not c.specific)
+    return (-c.direct, c.is_guess, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
