@@ -49,6 +49,11 @@ class GroupTable:
         values = Counter(v for s in self.stuck.values() if (v := getattr(s, field)) is not None)
         return min(values, key=lambda v: (-values[v], str(v))) if values else None
 
+    def is_one_group(self) -> bool:
+        """Whether no two of its ranks have the same number in their group, as those of several groups have."""
+        numbers = [n for s in self.stuck.values() if (n := s.event.fields.get("group_rank")) is not None]
+        return len(numbers) == len(set(numbers))
+
     def first(self) -> Stuck:
         """Yield the report that was printed first."""
         return min(self.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))

@@ -28,7 +28,7 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield at most one finding per process group on who stands elsewhere, and one where nobody does."""
     tables = collective_tables(job)
     for table in tables:
-        if len(table.stuck) > 1 and (table.group or len(tables) == 1):  # ranks of no named group may be of several
+        if len(table.stuck) > 1 and (table.group or len(tables) == 1) and table.is_one_group():
             yield from _operation(job, table) or _size(job, table) or _number(job, table)
     yield from (_together(table) for table in tables if _is_whole_job(job, table))
 
@@ -111,9 +111,11 @@ def _call(members: list[Stuck], *, is_numbered: bool) -> dict[str, object]:
 
 
 def _is_whole_job(job: Job, table: GroupTable) -> bool:
-    """Whether every rank of the job reports the same collective as stuck."""
+    """Whether every rank of the job reports the same collective as stuck, and no other host tells of processes."""
     ranks, calls = table.stuck.keys(), {(s.seq, s.op) for s in table.stuck.values()}
     is_one = len(calls) == 1 and None not in next(iter(calls))
+    hosts = {None, *(s.event.host for s in table.stuck.values())}
+    is_one &= all(e.host in hosts for e in job.telling("exit"))
     return is_one and len(ranks) > 1 and len(ranks) == job.world_size == max(ranks) + 1
 
 

@@ -63,7 +63,8 @@ class Explanations:
             return False
         if (c.cause, t.cause) not in self._links:
             return True
-        return (*self._strength(t), not t.is_end, -order) > (*self._strength(c), not c.is_end, 0)
+        is_first = order < 0 and t.is_death and None not in (t.host, c.host) and t.host != c.host  # and elsewhere
+        return (*self._strength(t), is_first or not t.is_end, -order) > (*self._strength(c), not c.is_end, 0)
 
     def _was_never_told(self, t: Candidate, c: Candidate) -> bool:
         """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it.
