@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from .clock import Clocks
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
-from .job import Job
+from .job import CERTIFICATES, Job
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
@@ -120,25 +120,26 @@ def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
 
 
 def reborn_at(job: Job) -> dict[str, int]:
-    """Yield by file the line at which a rank is another process than above, where the job then took steps."""
+    """Yield by file the line at which a rank is another process than above, where the job took steps below, or nowhere."""
     births = {s.name: birth for s in job.sources if (birth := _reborn(s)) is not None}
     signs = [sign for s in job.sources for _, sign in s.progress] if births else []
     latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
     is_below = any((s.line or 0) > (births[s.source].line or 0) for s in signs if s.source in births)
     is_later = any(b.stamp is not None and b.time is not None and b.time < latest for b in births.values())
-    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later else {}
+    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later or not signs else {}
 
 
 def _reborn(source: SourceEvents) -> Event | None:
-    """The first introduction in the last life: by another process id, or word for word again below an error."""
+    """The first introduction in the last life: by another process id, or word for word again below an error or an end."""
     known: dict[tuple[object, ...], Event] = {}
-    raised = [(e.rank, e.line or 0) for e in source.events if e.role in FAILING and e.traceback is not None]
+    ends = [e for e in source.events if e.role in FAILING and (e.rule.tells in CERTIFICATES or e.traceback is not None)]
     birth = None
     for event in (e for e in source.telling("identity") if e.rank is not None):
         key = (event.rule.id, event.rank, event.speaker.actor)
         before = known.get(key, event)
         between = range(before.line or 0, event.line or 0)
-        is_again = event.fields == before.fields and any(rank == event.rank and n in between for rank, n in raised)
+        is_past_end = any(e.line in between for e in ends if e.traceback is None or e.rank == event.rank)
+        is_again = is_past_end and event.fields == before.fields
         is_shown_again = event.stamp is not None and before.time is not None and (event.time or 0.0) <= before.time
         is_other = None not in (before.pid, event.pid) and before.pid != event.pid
         if (is_again or is_other) and not is_shown_again:
