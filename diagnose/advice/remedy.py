@@ -225,7 +225,7 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
 
 def _raised(tb: Traceback | None) -> dict[str, Any]:
     """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
-    if tb is None or not tb.frames:
+    if tb is None or not tb.frames or (tb.form == "headless" and not tb.frames[-1].code):  # lines below it were not kept
         return {}
     package = _PACKAGES.split(tb.frames[-1].file)[-1]
     is_installed = package != tb.frames[-1].file
@@ -294,4 +294,5 @@ def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     row = table.row(top) if table else {}
     known = top if top.replace("_", "-") in PACKAGES else None
     options = Flags(str(row["options"])) if row.get("options") else None
-    return {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}
+    found = {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}
+    return {**found, "top_module": top}
