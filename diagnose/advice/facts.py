@@ -38,6 +38,10 @@ INTERFACE = "nccl_interface"  # named by whoever else a line tells of
 MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
 MAX_FAILURES = 400  # of which the words are read
+# How Kubeflow's operators name the pods of a job, and few name a node: `bert-worker-1`, `horovod-train-launcher-0`
+OF_AN_OPERATOR = lazy(
+    r"(?!(?:k8s|kube|node|gpu|gke|eks|aks|compute|cluster)-)[a-z0-9][a-z0-9-]{0,62}-(?:master|worker|launcher|chief|ps)-\d{1,4}"
+)
 _INSTALLED, _PYTHON, _VERSIONED = map(lazy, NAMES["paths"].values())
 
 
@@ -195,6 +199,8 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
         found = next(((value, place) for value, place in places if place), None)
         if name == "scheduler" and (pod := _pod(job)):
             found = ("kubernetes", pod)
+        if name == "scheduler" and found is None and any(map(OF_AN_OPERATOR.fullmatch, job.hosts)):
+            found = ("kubernetes", ("logs", None))
         if found:
             yield Stated(name, found[0], *found[1], 1)
     if hosts := _hosts(job, facts):

@@ -17,7 +17,7 @@ from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
-from .evidence import Exhibitor
+from .evidence import Exhibitor, own_code
 from .headline import file_name, of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
@@ -115,7 +115,7 @@ def _diagnosis(
     own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
     code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
     code |= {"code_function": own.function, "code_text": own.code} if own else {}
-    fields = {**code, **translator.fields(_fields(verdict))}
+    fields = {**code, **_late(job, verdict), **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)
     return Diagnosis(
@@ -151,6 +151,13 @@ def _unknown(
     remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
     summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
     return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
+
+
+def _late(job: Job, verdict: Verdict) -> dict[str, Any]:
+    """Where in the user's code ranks at fault were, by what they raised themselves, before or after others gave up."""
+    raised = (own_code(e.traceback, e.line) for e in job.events if e.rank in verdict.culprits)
+    own = next(filter(None, raised), None)
+    return {"late_at": f"{file_name(own[0].file)}:{own[0].line}", "late_in": own[0].function} if own else {}
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
