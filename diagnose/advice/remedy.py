@@ -44,7 +44,6 @@ SHARED = Path(__file__).with_name("shared.yaml")
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 NATIVE = "cntk"  # the toolkit whose processes run no Python
-TIMEOUT = "collective.timeout"
 ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
@@ -80,7 +79,7 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
 
     Only what the words of `asked`, a template or several, name is added: to fill all of them takes 0.1 s.
     """
-    known, words, shared = dict(values), set(_WORD.findall(asked)), _shared()
+    known, words, shared = dict(values), set(_WORD.findall(asked)), tables(SHARED)
     for pieces in (shared["commands"], shared["conditions"]):  # each may ask for those above it
         for name in reversed(pieces):
             words.update(_WORD.findall(pieces[name]) if name in words else ())
@@ -92,16 +91,14 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
     return known
 
 
-def _shared() -> dict[str, dict[str, str]]:
-    return tables(SHARED)
-
-
 def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
     for step in cause.remedy:
         if step.condition is not None and not holds(step.condition, values):
             continue
         try:
             command = (shell_command(step.command, values).strip() or None) if step.command else None
+            if command and command.startswith("export ") and values.get("launcher") == "ray":
+                command += tables(SHARED)["patterns"]["of_ray_workers"]
             yield RemedyStep(step.when, sentence(step.text, values), command)
         except ValueError:
             continue
@@ -152,6 +149,7 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
         ),
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
         "job_id": slurm_job(job),
+        "other_host": job.hosts[1] if len(job.hosts) > 1 else None,
         "killed_by_uid": next(uids, None),
     }
 
@@ -168,7 +166,8 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
     """The ranks, host, GPU, process and pod that commands are to name."""
     infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
     hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
-    first = verdict.roots[0].first
+    first, finding = verdict.roots[0].first, verdict.roots[0].finding
+    concluded = finding.fields if finding is not None else {}  # of a process without a rank, by its stack
     device = first.fields.get("device") if first is not None else None
     if device is None and len(infos) == 1:
         device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
@@ -187,7 +186,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
         "culprit_host": host,
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
-        "culprit_pid": infos[0].pid if len(infos) == 1 else _pid_concluded(verdict) if not infos else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else concluded.get("pid") if not infos else None,
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
@@ -197,12 +196,6 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
     }
 
 
-def _pid_concluded(verdict: Verdict) -> int | None:
-    """The process without a rank that a question found, as by its stack."""
-    finding = verdict.roots[0].finding
-    return finding.fields.get("pid") if finding is not None else None
-
-
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
     finding = verdict.roots[0].finding
     shown = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
@@ -210,11 +203,11 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     return {
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
-        "log_line": told.line if told is not None else None,
         "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
-        "all_wait": verdict.cause == TIMEOUT and (finding.question in ALL_WAIT if finding else _all_waited(job, verdict)),
+        "all_wait": verdict.cause == "collective.timeout"
+        and (finding.question in ALL_WAIT if finding else _all_waited(job, verdict)),
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
         **_raised(tb),
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
@@ -243,7 +236,7 @@ def _beside(job: Job, told: Event | None) -> dict[str, Any]:
     at = (told.line or 0) if told is not None else 0
     near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
     said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
-    frame, handler = (re.compile(_shared()["patterns"][name]) for name in ("native_frame", "of_a_handler"))
+    frame, handler = (re.compile(tables(SHARED)["patterns"][name]) for name in ("native_frame", "of_a_handler"))
     inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
     inner = next(inside, None)
     return {

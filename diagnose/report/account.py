@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..advice.fact_store import Facts
@@ -112,10 +113,7 @@ def _diagnosis(
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
-    own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
-    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
-    code |= {"code_function": own.function, "code_text": own.code} if own else {}
-    fields = {**code, **_late(job, verdict), **translator.fields(_fields(verdict))}
+    fields = {**_code(job, verdict, evidence), **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)
     return Diagnosis(
@@ -138,6 +136,16 @@ def _diagnosis(
     )
 
 
+def _code(job: Job, verdict: Verdict, evidence: Sequence[Evidence]) -> dict[str, Any]:
+    """Where in the user's code the proof was raised, and where ranks at fault were by their own tracebacks."""
+    own = next(iter(evidence[0].own_code if evidence else ()), None)
+    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
+    code |= {"code_function": own.function, "code_text": own.code} if own else {}
+    raised = (own_code(e.traceback, e.line) for e in job.events if e.rank in verdict.culprits)
+    late = next(filter(None, raised), (None,))[0]
+    return code | ({"late_at": f"{file_name(late.file)}:{late.line}", "late_in": late.function} if late else {})
+
+
 def _unknown(
     found: Found, translator: Translator, last: tuple[LastLine, ...], collect: tuple[RemedyStep, ...]
 ) -> Diagnosis:
@@ -151,13 +159,6 @@ def _unknown(
     remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
     summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
     return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
-
-
-def _late(job: Job, verdict: Verdict) -> dict[str, Any]:
-    """Where in the user's code ranks at fault were, by what they raised themselves, before or after others gave up."""
-    raised = (own_code(e.traceback, e.line) for e in job.events if e.rank in verdict.culprits)
-    own = next(filter(None, raised), None)
-    return {"late_at": f"{file_name(own[0].file)}:{own[0].line}", "late_in": own[0].function} if own else {}
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
