@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -86,58 +87,47 @@ class Part(NamedTuple):
 
 def may_have_header(data: bytes) -> bool:
     """Tell from a few bytes of a text whether a longer sample is worth asking for its header."""
-    return any(len(set(numbers)) > 1 for numbers in _numbers(data).values())
+    return any(len(set(numbers)) > 1 for numbers in _by_manner(_numbered(data)).values())
 
 
 def header_of(sample: bytes) -> Rewriting | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
     sample = normalise(sample).replace(b"\r", b"\n")
-    manners = {x for x, numbers in _numbers(sample).items() if _may_count(x, numbers)}
-    if not manners:
-        return None
-    raw = [x for x in sample.split(b"\n") if x.strip()]
-    lines = [x.decode("utf-8", "replace") for x in raw]
-    pattern = _may(sample)
-    may = (x for x, data in zip(lines, raw, strict=True) if (m := _number(data, pattern)) and m[0] in manners)
+    numbered = [*_numbered(sample)]
+    manners = {x for x, numbers in _by_manner(numbered).items() if _may_count(x, numbers)}
     groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
-    for line in islice(may, MAX_LINES):
-        if (head := _read_head(line)) is not None:
+    for line in islice((line for line, manner, _ in numbered if manner in manners), MAX_LINES):
+        if (head := _read_head(line.decode("utf-8", "replace"))) is not None:
             groups[next(p for p in head.parts if p.kind in (NUMBER, BEHIND)), head.name].append(head)
+    lines = [x.decode("utf-8", "replace") for x in sample.split(b"\n") if x.strip()] if groups else []
     for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         if (tag := what_is_counted(heads, lines)) is not None:
             return _header(heads, tag)
     return None
 
 
-def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
-    """The numbers that stand in each manner, by what stands before them."""
-    found: dict[bytes, list[bytes]] = defaultdict(list)
-    pattern = _may(data)
+def _numbered(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """The lines with a number, each with the manner in which it stands, which is what stands before it, and the number."""
+    pattern = _MAY_BEHIND if b" rank=" in data else _MAY
     for line in data.split(b"\n"):
-        if told := _number(line, pattern):
-            found[told[0]].append(told[1])
+        if (spot := _spot(line[:LINE_BYTES].translate(DIGITS), pattern)) is not None:
+            yield line, line[spot[0]], line[spot[1]]
+
+
+@lru_cache(MAX_SHAPES)
+def _spot(shape: bytes, pattern: re.Pattern[bytes]) -> tuple[slice, slice] | None:
+    """Where a line of a shape has manner and number: lines that differ in their digits only, and so do files, are alike."""
+    if (match := pattern.match(shape)) is None:
+        return None
+    group = match.lastindex or 1
+    return slice(*match.span(group - 1)), slice(*match.span(group))
+
+
+def _by_manner(numbered: Iterable[tuple[bytes, bytes, bytes]]) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = defaultdict(list)
+    for _, manner, number in numbered:
+        found[manner].append(number)
     return found
-
-
-_SPOTS: dict[tuple[bytes, bool], tuple[int, int, int, int] | None] = {}  # where a line of a shape has them: files are alike
-
-
-def _number(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, bytes] | None:
-    """The manner and the number in a line; lines that differ in their digits only have them at the same places."""
-    line = line[:LINE_BYTES]
-    key = line.translate(DIGITS), pattern is _MAY
-    if key not in _SPOTS:
-        if len(_SPOTS) >= MAX_SHAPES:
-            _SPOTS.clear()
-        match = pattern.match(line)
-        place = (match.lastindex or 1) if match else 0
-        _SPOTS[key] = (*match.span(place - 1), *match.span(place)) if match else None
-    spot = _SPOTS[key]
-    return (line[spot[0] : spot[1]], line[spot[2] : spot[3]]) if spot else None
-
-
-def _may(data: bytes) -> re.Pattern[bytes]:
-    return _MAY_BEHIND if b" rank=" in data else _MAY
 
 
 def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
@@ -242,20 +232,18 @@ def _pattern(text: str) -> str:
 
 
 def _header(heads: Sequence[Head], tag: str) -> Rewriting | None:
-    shapes = [tuple(_general(head.parts)) for head in heads]
-    places = {shape: head.place for shape, head in zip(reversed(shapes), reversed(heads), strict=True)}
-    counts = Counter(shapes)
+    """The commonest forms. Behind a time any name may be a logger's: another one logs the error than the steps."""
+    places: dict[tuple[Part, ...], str] = {}
+    counts: Counter[tuple[Part, ...]] = Counter()
+    for head in heads:
+        timed = next((n for n, part in enumerate(head.parts) if part.kind == TIME), len(head.parts))
+        parts = enumerate(head.parts)
+        shape = tuple(Part(OTHER, _ANY_NAME) if part.kind == NAME and n > timed else part for n, part in parts)
+        counts[shape] += 1
+        places.setdefault(shape, head.place)
     common = sorted(counts, key=lambda shape: (-counts[shape], shape))[:MAX_FORMS]
     forms = Rewriting(tuple(_form(shape, tag, places[shape]) for shape in common)).readable()
     return forms if forms.forms else None
-
-
-def _general(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts; behind a time any name may be a logger's, and the error is logged by another than the steps."""
-    is_timed = False
-    for part in parts:
-        is_timed |= part.kind == TIME
-        yield Part(OTHER, _ANY_NAME) if part.kind == NAME and is_timed else part
 
 
 def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
