@@ -14,7 +14,7 @@ import logging
 import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,20 +47,15 @@ _built: dict[str, ScanRules] = {}  # a worker process reads many parts with one 
 
 
 def read_on_ray(
-    inputs: Sequence[Input],
-    rules: ScanRules,
-    deadline: Deadline,
-    progress: Progress | None = None,
-    address: str | None = None,
-    on_every_node: Sequence[str] = (),
-) -> Scan:
+    inputs: Sequence[Input], rules: ScanRules, deadline: Deadline, progress: Progress | None,
+    address: str | None, on_every_node: Sequence[str],
+) -> Scan:  # fmt: skip
     """Yield the scan of `inputs`, and of the paths `on_every_node`, read by the cluster at `address`.
 
     No address: that of `RAY_ADDRESS`, or the cluster that this machine belongs to.
     """
     with _connected(address) as ray:
-        given: Given = (rules.key, rules.rules)
-        pool = _Pool(ray, rules, ray.put(given))
+        pool = _Pool(ray, rules, ray.put((rules.key, rules.rules)))
         scan = read_all(inputs, rules, deadline, progress, pool=pool)
         if on_every_node:
             scan_nodes(ray, scan, pool.given, on_every_node, deadline, progress)
@@ -279,7 +274,6 @@ def _is_here(part: Part) -> bool:
     path = part.source.path
     if path is None or is_url(path):
         return path is not None
-    try:
+    with suppress(OSError):
         return os.stat(path).st_size >= (part.source.size or 0)  # a log may have grown since
-    except OSError:
-        return False
+    return False

@@ -52,11 +52,10 @@ def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
                 break
             continue
         found = known.get(word)
-        if found is None or (not equals and "bool" not in found.type and (not rest or rest[0].startswith("-"))):
+        is_flag = found is not None and "bool" in found.type
+        if found is None or (is_flag and equals) or (not is_flag and not equals and (not rest or rest[0].startswith("-"))):
             return None
-        if "bool" in found.type:
-            if equals:
-                return None
+        if is_flag:
             given[found.name] = not word.startswith("--no-")
             continue
         try:

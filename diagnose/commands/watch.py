@@ -92,10 +92,8 @@ def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
 
 
 def _finish(watcher: Watcher, given: WatchOptions) -> int:
-    report = watcher.report()
-    shown = ReportOptions(paths=given.paths, output=given.output, redact=True, quiet=given.format == "json")
-    shown.format = "terminal"
-    finish(report, shown)
+    report, is_quiet = watcher.report(), given.format == "json"
+    finish(report, ReportOptions(paths=given.paths, output=given.output, redact=True, quiet=is_quiet, format="terminal"))
     if given.format == "json":
         found = report.diagnosis
         _say([Said("ended", report.summary, tuple(c.rank for c in found.culprits if c.rank is not None) if found else (),

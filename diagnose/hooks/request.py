@@ -68,12 +68,7 @@ class HookRequest:
 
 
 def prepare_request(
-    who: str,
-    config: Config,
-    facts: JobFacts,
-    outputs: Sequence[str] = (),
-    budget_s: float | None = None,
-    **asked: str | None,
+    who: str, config: Config, facts: JobFacts, outputs: Sequence[str], budget_s: float | None, **asked: str | None
 ) -> HookRequest:
     """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
     shared = asked.get("shared") or config.shared
@@ -134,8 +129,7 @@ def encode_request(request: HookRequest) -> bytes:
 def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
     raw: dict[str, Any] = json.loads(data)
-    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
-    return HookRequest(**plain)
+    return HookRequest(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
 
 
 def module_command(module: str) -> list[str]:

@@ -61,9 +61,8 @@ def message(text: str) -> bytes:
 
 
 def _send(address: str, text: str, limit_s: float) -> str | None:
-    request = urllib.request.Request(
-        address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}
-    )
+    headers = {"Content-Type": "application/json", "User-Agent": "diagnose"}
+    request = urllib.request.Request(address, data=message(text), headers=headers)
     try:
         with urllib.request.build_opener(_Stay).open(request, timeout=limit_s) as answer:
             answer.read(1024)

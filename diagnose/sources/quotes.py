@@ -169,7 +169,7 @@ class Unquoting(Reader):
         """Yield `data` with as many lines."""
         if self._margins is None:
             self._margins, text = [], data
-            while len(self._margins) < MAX_MARGINS and (margin := margin_of(text)):  # of a reply to a reply, from outside in
+            while len(self._margins) < MAX_MARGINS and (margin := margin_of(text)):  # of replies, from outside in
                 self._margins.append(margin)
                 text = _without(text, [margin])
             if self._margins and not is_issue(_without(data, self._margins), is_pasted=True):
