@@ -129,7 +129,8 @@ def encode_request(request: HookRequest) -> bytes:
 def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
     raw: dict[str, Any] = json.loads(data)
-    return HookRequest(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
+    raw |= {key: tuple(value) for key, value in raw.items() if isinstance(value, list)}
+    return HookRequest(**raw)
 
 
 def module_command(module: str) -> list[str]:

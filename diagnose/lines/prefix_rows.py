@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -100,9 +100,10 @@ def mark(name: str) -> str:
     return "".join(tables(FORMS)["marks"][name])
 
 
-def filled(pattern: str) -> str:
-    """Yield a pattern with its pieces in place of their names."""
-    return _PIECE.sub(lambda named: piece(named[1]), pattern) if "<<" in pattern else pattern
+def filled(pattern: str, pieces: Mapping[str, str] | None = None) -> str:
+    """Yield a pattern with its pieces, those of the prefixes where no others are given, in place of their names."""
+    own = tables(FORMS)["pieces"] if pieces is None else pieces
+    return _PIECE.sub(lambda named: filled(own[named[1]], own), pattern) if "<<" in pattern else pattern
 
 
 def _starts(given: str | dict[str, str] | list[Any]) -> Iterable[str]:

@@ -116,9 +116,7 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
         shown = tuple(divergences[:MAX_DIVERGENCES])
         reports.append(GroupReport(name, next(iter(descs), ""), members, without, progress, shown, verdict))
     nothing = (True, True, 0)
-    return sorted(
-        reports, key=lambda r: (r.first is None, r.first.urgency if r.first else nothing, r.verdict == "consistent")
-    )
+    return sorted(reports, key=lambda r: (not r.first, r.first.urgency if r.first else nothing, r.verdict == "consistent"))
 
 
 def _blocked(found: Iterable[tuple[GroupKey, dict[int, Track]]], of_ranks: dict[int, Recorder]) -> Blocked:

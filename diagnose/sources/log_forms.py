@@ -45,9 +45,8 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: bytes = b"
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
-    if kind not in LINES or identity_from_path(name).rank is not None:
-        return _plain_form(kind, head, stream, name)
-    if not may_have_header(head[:LOOK_BYTES]) and not may_have_header(tail[-LOOK_BYTES:]):
+    is_told = kind not in LINES or identity_from_path(name).rank is not None
+    if is_told or not (may_have_header(head[:LOOK_BYTES]) or may_have_header(tail[-LOOK_BYTES:])):
         return _plain_form(kind, head, stream, name)
     sample = stream.peek(HEADER_BYTES)
     if tail:

@@ -18,10 +18,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
+from ..lines.prefix_rows import filled
 from ..lines.shapes import DIGITS
 from ..lines.timestamp import read_stamp
 from .counted import FEWEST_LINES, Head, what_is_counted
@@ -34,42 +37,11 @@ MAX_LINES = 150  # with a number that is asked for
 MAX_SHAPES = 4000  # of lines that are remembered
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 MAX_PARTS, MAX_HEAD, MAX_SAID = 9, 160, 2000  # parts and characters of a header, characters behind it
-# A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
-_NEAR = (
-    rb"(?m)^(?!\[(?:rank|default)\d)(?:[^\n]{0,120}?(\b(?i:rank|rk|r|worker|trainer|proc|process|learner|replica|dp|gpu|w|p)"
-    rb"[ =:_#\-]{0,3}|[\[(<]|\| )(\d{1,5})(?:/\d{1,5})?(?:[\])>](?! NCCL|:?\d)|:(?![\d/])| {0,8}\|| - )"
-    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} "
-)
-_MAY, _MAY_BEHIND = lazy(_NEAR + rb")"), lazy(_NEAR + rb"|[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))")
-_NAMES = (
-    r"[Gg]lobal[_ -]?[Rr]ank|GLOBAL_RANK|[Ll]ocal[_ -]?[Rr]ank|LOCAL_RANK|[Ww]orld[_ -]?[Rr]ank|grank|lrank|"
-    r"[Rr]ank|RANK|rk|RK|[Ww]orker|WORKER|[Tt]rainer|TRAINER|[Pp]roc(?:ess)?|PROC(?:ESS)?|[Ll]earner|[Rr]eplica|"
-    r"dp|DP|gpu|GPU|[RrWwPp]"
-)
-_LABEL = lazy(
-    r"(?P<framed>(?P<open>[\[(<{])"
-    rf"(?P<who>(?!(?:{_NAMES})[ =:_#-])[A-Za-z]\w{{0,30}} )?(?:(?P<name1>{_NAMES})[ =:_#-]{{0,3}})?"
-    r"(?P<n1>\d{1,5})(?P<of1>/\d{1,5})?(?P<close>[\])>}]:?))|"
-    rf"(?P<plain>(?:[a-z]\w{{0,30}}[./])?(?P<name2>{_NAMES})[ =:_#-]{{0,3}}(?P<n2>\d{{1,5}})(?P<of2>/\d{{1,5}})?"
-    r"(?=:(?!\d)| {0,8}\||\s{1,3}-\s))|"
-    r"(?P<bare>(?P<n3>\d{1,5})(?=:\d{1,9} | \| ))"
-)
-_STEP_BEHIND = lazy(r":\d{1,9}(?= )")
-_NAME_BEHIND = lazy(r"[A-Za-z_][\w.]{0,40}(?= {1,8}\| )")
-_LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
-_LEVEL = lazy(rf"(?P<open>[\[(<]?)(?:(?P<upper>{_LEVELS})|{_LEVELS.lower()}) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)")
-_SOURCE = lazy(
-    r"[\[(]?(?:[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h):\d{1,6}(?::\w{1,80})?|[A-Za-z_][\w.]{0,100}:[\w<>]{1,80}:\d{1,6})[\])]?"
-    r"(?=[^\w]|$)"
-)
-_FRAMED = lazy(r"\[[^\[\]\n]{1,80}\]|\([^()\n]{1,80}\)|<[^<>\n]{1,60}>")
-_NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: | \[[Rr])")
+_TABLES = tables(Path(__file__).with_name("headers.yaml"))
+_PATTERNS = {name: filled("".join(parts), _TABLES["pieces"]) for name, parts in _TABLES["patterns"].items()}
+_MAY, _MAY_BEHIND = (lazy(_PATTERNS[name].encode()) for name in ("may", "may_behind"))
+_IN = {name: lazy(pattern) for name, pattern in _PATTERNS.items()}  # a line
 _ANY_NAME = r"[A-Za-z_][\w.@/-]{0,60}"
-_BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
-_COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp|ts):")
-# structlog writes what is bound to the logger behind what was said: `[error    ] cannot parse   [train] rank=2 step=4`
-_PAIRS = r"(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}"
-_BEHIND = lazy(rf"(?: {{1,40}}\[[\w.]{{1,60}}\])?{_PAIRS}? {{1,40}}rank=(\d{{1,5}}){_PAIRS} {{0,3}}$")
 _TOKEN = lazy(r"\d+|[A-Za-z]+|[\s\S]")
 _BLANKS = lazy(r"(?:\\ )+|(?:\\\t)+|[ \t]+")
 _ONE_BLANK = lazy(r"\[ \\t\]\{1,20\}$")  # behind it the text begins, and a traceback's frame with blanks of its own
@@ -143,7 +115,7 @@ def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
 def _read_head(line: str) -> Head | None:
     """The head of a line with one number, where the tables know not all of it; None of any other line."""
     told = split_prefix(line)
-    if (told.local_rank, told.task) != (None, None) or _COMPILED.search(told.origin or ""):
+    if (told.local_rank, told.task) != (None, None) or _IN["compiled"].search(told.origin or ""):
         return None  # told already; and what c10 and NCCL put into brackets is the rank in a group, or a device
     if (place := PLACE.match(line)) is not None and line.startswith("[rank", place.end()):
         return None  # torch's own label, behind that of a place, which `labels` takes off
@@ -173,7 +145,7 @@ def _walk(line: str) -> Head | None:
             known = (at + split_prefix(line[at:]).end, len(parts), at)
         parts.append(step[0])
         at = step[1]
-    if label is None and at and (found := _BEHIND.search(line, at, at + MAX_SAID)) is not None:
+    if label is None and at and (found := _IN["behind"].search(line, at, at + MAX_SAID)) is not None:
         return Head((*parts, Part(BEHIND, "")), int(found[1]), "rank", True, "", "", line[at : found.start()], True)
     if label is None or len(parts) > MAX_PARTS:
         return None
@@ -187,9 +159,7 @@ def _walk(line: str) -> Head | None:
 
 def _label_at(line: str, at: int) -> re.Match[str] | None:
     """A number stands at the beginning, or behind what parts it from what is before it."""
-    if at and line[at - 1].isalnum():
-        return None
-    found = _LABEL.match(line, at)
+    found = _IN["label"].match(line, at) if not line[at - 1 : at].isalnum() else None
     return None if found is None or (found["bare"] and at and line[at - 1] not in ":| ") else found
 
 
@@ -202,24 +172,24 @@ def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[Part, int] | No
     stamp = read_stamp(line, at) if not line[at : at + 1].isspace() else None
     if stamp is not None and stamp.end > at:
         return Part(TIME, _pattern(line[at : stamp.end])), stamp.end
-    if found := _LEVEL.match(line, at):
+    if found := _IN["level"].match(line, at):
         return Part(UPPER if found["upper"] else LOWER, re.escape(found["open"]), re.escape(found["close"])), found.end()
-    found = _SOURCE.match(line, at)
-    if found and not (behind_label and _COMPILED.search(found[0])):  # Gloo says where it failed
+    found = _IN["source"].match(line, at)
+    if found and not (behind_label and _IN["compiled"].search(found[0])):  # Gloo says where it failed
         opening, closing = (re.escape(x) if x in "[(])" else "" for x in (found[0][0], found[0][-1]))
         return Part(OTHER, rf"{opening}[\w./<>-]{{1,160}}:[\w:<>]{{1,90}}{closing}"), found.end()
     if behind_label:
-        if line[at - 2 : at] == "| " and (found := _NAME_BEHIND.match(line, at)):
+        if line[at - 2 : at] == "| " and (found := _IN["name_behind"].match(line, at)):
             return Part(NAME, _pattern(found[0])), found.end()
-        found = _STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at)
+        found = _IN["step_behind"].match(line, at) or _IN["between"].match(line, at)
         return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
-    if found := _FRAMED.match(line, at):
+    if found := _IN["framed"].match(line, at):
         opening, closing = re.escape(found[0][0]), re.escape(found[0][-1])
         return Part(OTHER, rf"{opening}[^{opening}{closing}\n]{{1,80}}{closing}"), found.end()
-    if found := _NAME.match(line, at):
-        return Part(NAME, _pattern(found[0])), found.end()
-    found = _BETWEEN.match(line, at)
-    return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
+    found = _IN["name"].match(line, at)
+    kind = NAME if found else OTHER
+    found = found or _IN["between"].match(line, at)
+    return (Part(kind, _pattern(found[0])), found.end()) if found else None
 
 
 def _pattern(text: str) -> str:
@@ -261,7 +231,7 @@ def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
             pattern, groups = f"{pattern}({before})", groups + 1
             put += rf"\g<{groups}> "
         elif kind in (UPPER, LOWER):  # behind a time the tables know a level as it is; without one, capitals in brackets
-            words = _LEVELS if kind == UPPER else _LEVELS.lower()
+            words = _TABLES["pieces"]["UPPER" if kind == UPPER else "LOWER"]
             pattern, groups = rf"{pattern}{before}({words}) {{0,8}}{behind}", groups + 1
             if not level and (kind == UPPER or is_timed):
                 level = rf"\g<{groups}> " if kind == UPPER and is_timed else rf"[\g<{groups}>] "
