@@ -19,11 +19,8 @@ T = TypeVar("T")
 
 
 def option(*names: str, default: Any = None, **about: Any) -> Any:
-    """Yield a field that is an option of the command line, of which `help.yaml` has the texts.
-
-    `default=list`: it may be given several times. `values`: what completion offers; `read`: how the text is read, which
-    raises ValueError.
-    """
+    """Yield a field that is an option of the command line, of which `help.yaml` has the texts. `default=list`: it may be
+    given several times. `values`: what completion offers; `read`: how the text is read, which raises ValueError."""
     start: dict[str, Any] = {"default_factory": list} if default is list else {"default": default}
     return field(metadata={"names": names, **about}, **start)
 
@@ -34,10 +31,8 @@ def words(**about: Any) -> Any:
 
 
 def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
-    """Yield the options of a plain call, nothing in it wrong or asked for; None: typer has to look.
-
-    Typer and what it brings double the memory that stays beside a job, and half the time that a small log takes.
-    """
+    """Yield the options of a plain call, nothing in it wrong or asked for; None: typer has to look. Typer and what it
+    brings double the memory that stays beside a job, and half the time that a small log takes."""
     of: Any = kind
     known = {name: f for f in fields(of) for names in f.metadata.get("names", ()) for name in names.split("/")}
     own = next(f for f in fields(of) if f.metadata.get("names") == ())

@@ -87,10 +87,8 @@ def _recent(patterns: Sequence[str], start: float | None) -> list[str]:
 
 
 def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[str]) -> list[str]:
-    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had.
-
-    `--nonblocking` reads memory without stopping the process, so that looking can neither wake nor harm it.
-    """
+    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had. `--nonblocking`
+    reads memory without stopping the process, so that looking can neither wake nor harm it."""
     spy = which("py-spy")
     if spy is None:
         gaps.append("no stacks were taken: py-spy is not installed (pip install py-spy)")

@@ -63,10 +63,8 @@ def streams_in(folder: str) -> list[str]:
 
 
 def join(path: str, *, live: bool = False) -> int:
-    """Write a copy's parts in order into `path`.log; yield how many bytes in the middle were not kept.
-
-    The parts go, unless the stream still grows (`live`); a stream that carried nothing leaves no log.
-    """
+    """Write a copy's parts in order into `path`.log; yield how many bytes in the middle were not kept. The parts go, unless
+    the stream still grows (`live`); a stream that carried nothing leaves no log."""
     missing, before = 0, 0
     with open(open_new(f"{path}.log"), "wb") as log:
         for number in _numbers(path):

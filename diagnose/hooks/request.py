@@ -93,10 +93,8 @@ def absolute(path: str) -> str:
 
 
 def ask(request: HookRequest) -> None:
-    """Have the request served within its budget; a reporter that hangs is ended, or left behind.
-
-    It runs in a session of its own: a launcher that ends this process group does not end the report.
-    """
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind. It runs in a session of
+    its own: a launcher that ends this process group does not end the report."""
     reporter = subprocess.Popen(
         module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
         start_new_session=True, cwd="/",
@@ -134,10 +132,8 @@ def decode_request(data: bytes) -> HookRequest:
 
 
 def module_command(module: str) -> list[str]:
-    """The command that runs one of our modules: this very installation, whatever lies in the working directory.
-
-    `python -m diagnose…` would prefer a `diagnose.py` beside the training script.
-    """
+    """The command that runs one of our modules: this very installation, whatever lies in the working directory. `python -m
+    diagnose…` would prefer a `diagnose.py` beside the training script."""
     root = str(Path(__file__).resolve().parents[2])
     code = (
         "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "

@@ -20,10 +20,8 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 def post(address: str, text: str, limit_s: float = WEBHOOK_S) -> str | None:
-    """Posts `text`; returns None, or one sentence that says why it was not taken.
-
-    `$NAME` stands for the address in that environment variable. The address is a secret: no answer repeats its path.
-    """
+    """Posts `text`; returns None, or one sentence that says why it was not taken. `$NAME` stands for the address in that
+    environment variable. The address is a secret: no answer repeats its path."""
     if address.startswith("$"):
         address = os.environ.get(address[1:].strip("{}"), "")
     host = _host_of(address)

@@ -133,9 +133,7 @@ def _is_host(folder: str) -> bool:
 
 def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity] | None = None) -> dict[str, PathIdentity]:
     """What each path says beside the others: a number of a task or of a folder counts only where some differ in it.
-
-    `alone`: what each says by itself, where somebody has read that already.
-    """
+    `alone`: what each says by itself, where somebody has read that already."""
     identities = {name: alone[name] if alone else identity_from_path(name) for name in names}
     _add_folder_ranks(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
@@ -160,11 +158,9 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
 
 
 def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
-    """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number.
-
-    What all inputs lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job,
-    not of a process, unless the file is one that launchers make for each.
-    """
+    """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number. What all inputs
+    lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job, not of a process,
+    unless the file is one that launchers make for each."""
     for field, _, pattern in WORDS:
         if field not in ("rank", "node_rank"):
             continue

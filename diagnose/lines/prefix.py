@@ -106,11 +106,9 @@ _known: dict[bytes, list[Row | Stamp | None] | int] = {}  # the steps by a line'
 
 
 def split_prefix(text: str) -> Prefix:
-    """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message.
-
-    Thousands of ranks print the same with other digits: where no row that was asked asks for a particular digit in such
-    a line, the next one is read by the same steps.
-    """
+    """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message. Thousands of ranks
+    print the same with other digits: where no row that was asked asks for a particular digit in such a line, the next one
+    is read by the same steps."""
     if len(text) > MAX_CHARS:
         return _split(text, _Found())
     data = text.encode("utf-8", "surrogatepass")

@@ -185,10 +185,8 @@ def _mismatches(name: str, of_group: dict[int, Track], steps: Steps, tail: _Tail
 
 
 def _tail(of_group: dict[int, Track], held: set[int]) -> _Tail:
-    """Return the first step that not every rank has finished; `held` ranks wait in another group.
-
-    A rank that is further ahead is no divergence.
-    """
+    """Return the first step that not every rank has finished; `held` ranks wait in another group. A rank that is further
+    ahead is no divergence."""
     known = {rank: track for rank, track in of_group.items() if track.low <= track.high + 1}
     knows_completion = all(track.knows_completion for track in known.values())
     if not known:

@@ -171,9 +171,7 @@ def _fitting(name: str, numbers: list[int]) -> list[int]:
 
 def placed(dumps: Sequence[Dump], world_size: int | None = None) -> list[Dump]:
     """A dump that names no rank is its folder's (`rank_3/dump.pkl`), else the one of its groups that no other claims.
-
-    `world_size`: as the logs or the caller state it. A name's number outside of what is known is no rank.
-    """
+    `world_size`: as the logs or the caller state it. A name's number outside of what is known is no rank."""
     identities = identities_from_paths([dump.name for dump in dumps])
     dumps = [replace(dump, rank=identities[dump.name].rank) if dump.rank is None else dump for dump in dumps]
     dumps = [dump if _may_be_rank(dump, world_size, len(dumps)) else replace(dump, rank=None) for dump in dumps]

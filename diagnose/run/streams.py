@@ -203,10 +203,8 @@ _PARENT_S = 5.0  # how soon the sentinel is gone after a parent that was killed
 
 
 class Board:
-    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map.
-
-    No lock, no message. Times are `time.monotonic()` seconds, which all processes of a machine share.
-    """
+    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map. No lock,
+    no message. Times are `time.monotonic()` seconds, which all processes of a machine share."""
 
     __slots__ = ("_map",)
 

@@ -80,9 +80,7 @@ def undress_json(line: bytes) -> Written | None:
 
 def undress_logfmt(line: bytes) -> bytes | None:
     """Yield the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it.
-
-    structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`.
-    """
+    structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`."""
     text = line.decode("utf-8", "replace").rstrip("\r")
     fields: dict[str, str] = {}
     position = 0

@@ -92,9 +92,7 @@ def _contradicts(heads: Sequence[Head], size: int, worlds: set[int]) -> bool:
 
 def _are_mixed(numbers: Sequence[int], *, is_named: bool) -> bool:
     """Whether the numbers come in no order that a counter has; where they are called a process, round after round will do.
-
-    A counter grows, and begins anew at 0 at the most: batches within an epoch, progress bars one after the other.
-    """
+    A counter grows, and begins anew at 0 at the most: batches within an epoch, progress bars one after the other."""
     steps = [b - a for a, b in pairwise(numbers)]
     if all(step >= 0 for step in steps):
         return False

@@ -78,10 +78,8 @@ class Normaliser:
         return bool(self._held)
 
     def feed(self, data: bytes, marks: Marks | None = None) -> bytes:
-        """Gives the lines that are complete; over all calls as many line ends come out as went in.
-
-        `marks`: those of `data`, where they are known already. Only what they stand for is looked for.
-        """
+        """Gives the lines that are complete; over all calls as many line ends come out as went in. `marks`: those of
+        `data`, where they are known already. Only what they stand for is looked for."""
         marks = marks_of(data) if marks is None else marks
         if _NUL in marks or _BOM in marks:
             data = data.translate(None, _NUL)  # `replace` takes five times as long where a block is full of them

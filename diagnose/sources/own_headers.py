@@ -217,10 +217,8 @@ def _header(heads: Sequence[Head], tag: str) -> Rewriting | None:
 
 
 def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
-    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it.
-
-    Group 1 is the line end before it.
-    """
+    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it. Group
+    1 is the line end before it."""
     first = next(n for n, part in enumerate(shape) if part.kind not in (OTHER, NAME))
     pattern, put, level, said, groups = "".join(part.pattern for part in shape[:first]), "", "", "", 1
     if pattern and split_prefix(f"{place}[rank0]: x").rank == 0:

@@ -42,10 +42,8 @@ def expand_pattern(path: str) -> list[str]:
 
 
 def files_below(path: str, seen: Seen, deadline: Deadline | Share) -> tuple[list[str], bool]:
-    """Yield the files below a folder by name, or the file itself, and whether the listing was cut.
-
-    It may take the first half of the time that is left. Each folder is listed once, so that links back up end nowhere.
-    """
+    """Yield the files below a folder by name, or the file itself, and whether the listing was cut. It may take the first
+    half of the time that is left. Each folder is listed once, so that links back up end nowhere."""
     if not os.path.isdir(path):
         return [path], False
     left_s = deadline.left_s()

@@ -70,11 +70,9 @@ def has_quotes(text: bytes) -> bool:
 
 
 def is_issue(text: bytes, *, is_pasted: bool) -> bool:
-    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do).
-
-    It has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
-    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it.
-    """
+    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do). It
+    has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
+    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it."""
     outside, inside, is_closed = _parted(text)
     printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
     is_prose = any(map(_PROSE_LINE.match, outside)) or (is_pasted and not outside)
@@ -125,10 +123,8 @@ class FenceMask(LineMask):
         return super().feed(data)
 
     def with_ranks(self, kept: bytes) -> bytes:
-        """Yield what `feed` kept with the ranks of the fences' headings, where these name several.
-
-        `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
-        """
+        """Yield what `feed` kept with the ranks of the fences' headings, where these name several. `Rank 1 fails` above the
+        console of all of them tells of one; a log that says itself who speaks knows better."""
         lines = kept.split(b"\n")
         for rank, places in self._of_ranks.items() if len(self._of_ranks) > 1 else ():
             told = (split_prefix(lines[place][:400].decode("utf-8", "replace")) for place in places)

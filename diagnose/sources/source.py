@@ -80,9 +80,8 @@ Input = str | os.PathLike[str] | Text | BinaryIO
 
 
 def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = None) -> Iterator[Source]:
-    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
-
-    Past the deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
+    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing. Past the
+    deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
     expanded: list[Input] = []
     for given in inputs:
         is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
