@@ -171,11 +171,17 @@ def scan_nodes(
     ray: Any, scan: Scan, given: Any, paths: Sequence[str], deadline: Deadline, progress: Progress | None
 ) -> None:
     """Add to `scan` what lies below `paths` on every node."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
     names = dict(node_names(ray.nodes()))
     alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
     found: dict[str, Scan | str] = {node: "the node is dead" for node in names if node not in alive}
     left_s = deadline.left_s()
-    tasks = {_task(ray, node).remote(given, list(paths), left_s): node for node in alive}
+    tasks: dict[Any, str] = {}
+    for node in alive:
+        pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+        task = ray.remote(num_cpus=0, max_retries=RETRIES, scheduling_strategy=pinned)(scan_paths)
+        tasks[task.remote(given, list(paths), left_s)] = node
     while waiting := [task for task, node in tasks.items() if node not in found]:
         done, _ = ray.wait(waiting, num_returns=1, timeout=wait_s(deadline))
         for task in done:
@@ -199,13 +205,6 @@ def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     rows = ((n["NodeID"], n["NodeManagerHostname"]) for n in nodes)
     named = ((node, f"{host}-{node[:8]}" if hosts[host] > 1 else host) for node, host in rows)
     return sorted(named, key=lambda row: row[1])
-
-
-def _task(ray: Any, node: str) -> Any:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-    return ray.remote(num_cpus=0, max_retries=RETRIES, scheduling_strategy=pinned)(scan_paths)
 
 
 def _result(ray: Any, task: Any, name: str) -> Scan | str:
