@@ -18,7 +18,6 @@ from ..lines.record import record
 from ..sources.source import Input
 from .kept import Hit, Kept, Opened, Packed, Packer, Signs, Tally, tally_of
 from .windows import Windows
-from .written_shape import check_shape
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
@@ -206,11 +205,13 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
 
 def scan_from_json(data: bytes, name: str) -> Scan:
     """Read a written scan. Raises `SourceError` where it is damaged or of another version."""
+    from .written_shape import WRITTEN  # few runs read one, and pydantic takes long to load
+
     try:
         raw = json.loads(data)
         if raw["diagnose_scan"] != SCAN_VERSION:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
-        check_shape(raw)
+        WRITTEN.validate_python(raw)
         sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
         return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, OSError, EOFError, RecursionError) as error:
