@@ -81,14 +81,9 @@ class Exhibitor:
         if line is None or source not in self._scans:
             return ()
         kept = self._kept.get(source) or self._kept.setdefault(source, self._scans[source].kept())
-        near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
-        return tuple(_as_shown([x.raw for x in lines])[:MAX_AROUND] for lines in near if lines)
-
-
-def _as_shown(segments: list[str]) -> str:
-    """Yield one line's text without the states of a progress bar that later ones overwrote: they hide the rest."""
-    kept = [s for s in segments if BAR not in s]
-    return " ".join(kept or segments[-1:])
+        near = ([x.raw for x in read_lines(n, kept[n])] for n in range(line + first, line + stop) if n in kept)
+        # without the states of a progress bar that later ones overwrote: they hide the rest
+        return tuple(" ".join([s for s in raws if BAR not in s] or raws[-1:])[:MAX_AROUND] for raws in near if raws)
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
@@ -96,18 +91,14 @@ def _spans(event: Event, text: str) -> tuple[Span, ...]:
     found, begin = [], max(text.find(event.text.split("\n", 1)[0]), 0)
     for name, value in sorted(event.fields.items()):
         word = str(value)
-        at = _find_word(text, word, begin) if len(word) > 1 else -1
-        if at >= 0 and name in event.rule.fields:
-            found.append(Span(at, at + len(word), name))
+        if len(word) < 2 or name not in event.rule.fields or (first := text.find(word, begin)) < 0:
+            continue
+        at = first  # by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`
+        while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
+            at = text.find(word, at + 1)
+        at = at if at >= 0 else first
+        found.append(Span(at, at + len(word), name))
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
-
-
-def _find_word(text: str, word: str, begin: int) -> int:
-    """Yield where it stands by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`."""
-    first = at = text.find(word, begin)
-    while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
-        at = text.find(word, at + 1)
-    return at if at >= 0 else first
 
 
 def _plain(value: Any) -> Any:

@@ -78,7 +78,7 @@ def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = N
 
 def suspects(job: Job) -> list[tuple[str, Line]]:
     """Yield the first lines that look like errors to whoever reads them, of what no rule knows, with their sources."""
-    wrong = re.compile(_table()["looks_wrong"])
+    wrong = re.compile(tables(COLLECT)["looks_wrong"])
     known = {(e.source, e.line) for e in job.events}
     kept = ((s.name, x) for s in job.sources[:MOST_ROWS] for x in s.lines() if (s.name, x.number) not in known)
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
@@ -88,7 +88,7 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
-    for row in (row for row in _table()["steps"] if holds(row.get("if", "true"), values)):
+    for row in (row for row in tables(COLLECT)["steps"] if holds(row.get("if", "true"), values)):
         text = translator.say(row["say"], missing=values["missing"], host=values["host"])
         steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
     return tuple(steps)
@@ -98,10 +98,6 @@ def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
     known = with_shared({"launcher": facts.get("launcher")}, "log_per_rank")
     return known["log_per_rank"].words if "log_per_rank" in known else None
-
-
-def _table() -> dict[str, Any]:
-    return tables(COLLECT)
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:

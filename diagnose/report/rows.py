@@ -48,9 +48,12 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
     failures = info.failures()
     current = [e for e in failures if e not in past]
     first = _first_of(current or failures)
+    place_of_it = f"{first.source}:{first.line}" if first else ""
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
+    last = job.last_line_of(info.rank) if len(job.ranks) <= MAX_READ else None
+    stamp = last[1].prefix.stamp if last is not None else None
     told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
-    times = [moment for moment in (*told, _last_moment(job, info.rank)) if moment is not None]
+    times = [t for t in (*told, job.clocks.seconds(stamp) if stamp is not None else None) if t is not None]
     return RankRow(
         rank=info.rank,
         host=info.host,
@@ -60,19 +63,12 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
         last_step=info.last_step,
         first_time=show_time(job, min(times, default=None)),
         last_time=show_time(job, max(times, default=None)),
-        first_failure=_failure(job, first) if first else None,
+        first_failure=FirstFailure(first.cause, first.rule.id, show_time(job, first.time), place_of_it) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
         step_time=show_time(job, info.last_sign.time) if info.last_sign is not None else None,
         phase=phase_of(info),
     )
-
-
-def _last_moment(job: Job, rank: int) -> float | None:
-    """When its last line was printed, where that line has a clock; not read where ranks are many."""
-    last = job.last_line_of(rank) if len(job.ranks) <= MAX_READ else None
-    stamp = last[1].prefix.stamp if last is not None else None
-    return job.clocks.seconds(stamp) if stamp is not None else None
 
 
 def phase_of(info: RankInfo) -> str:
@@ -100,10 +96,6 @@ def _first_of(failures: list[Event]) -> Event | None:
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
     is_as_early = own.time is None or first.time is None or own.time <= first.time + SAME_CLOCK_S
     return own if is_as_early else first
-
-
-def _failure(job: Job, event: Event) -> FirstFailure:
-    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:

@@ -7,6 +7,7 @@ No text in it holds a terminal sequence or control character; escaping for the f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..report.phrases import Say, clock, common_folder, known, one_day, place, s
 from ..report.printable import clip, one_line, printable, sentence
 from ..report.report import Report
 from . import folding
-from .evidence import hit_alone, join_neighbours, view_evidence
+from .evidence import join_neighbours, view_evidence
 from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Moment, Row
 
 View = dict[str, Any]
@@ -152,8 +153,10 @@ class _Builder:
         views = join_neighbours([view_evidence(e, self._say, self._limits) for e in fresh])
         if is_long:
             return Cut(tuple(views), len(found.evidence) - len(proofs))
-        alone = tuple(e if i == 0 else hit_alone(e) for i, e in enumerate(views[:most]))
-        return Cut(alone, len(views) - len(alone))
+        for i in range(1, len(views)):
+            if views[i].gap_after < 0:
+                views[i] = replace(views[i], lines=tuple(line for line in views[i].lines if line.is_hit))
+        return Cut(tuple(views[:most]), max(0, len(views) - most))
 
     def step(self, s: RemedyStep) -> Row:
         told = {"when": s.when, "when_word": self._say(s.when)}
