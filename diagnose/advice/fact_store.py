@@ -165,7 +165,7 @@ def differences(facts: Facts) -> tuple[Remark, ...]:
     found: list[Remark] = []
     for name, values in facts.known.items():
         if len(values) > 1 and _is_shared(name, facts):
-            found += _between_speakers(name, values) or _between_file_and_run(name, values)
+            found += _contradictions(name, values)
     return (*found, *_asked_and_started(facts))
 
 
@@ -177,27 +177,22 @@ def _is_shared(name: str, facts: Facts) -> bool:
     return name in _SHARED or name.endswith("_version")
 
 
-def _between_speakers(name: str, values: Sequence[Known]) -> list[Remark]:
-    """Processes of one job that print different values. One process that prints two says nothing about others."""
+def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:
+    """Processes of one job that print different values, else what a file beside the logs states against what they print.
+
+    One process that prints two values says nothing about others.
+    """
     printed = [v for v in values if v.surety == 3 and (v.ranks or v.hosts)]
     sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
-    if len(printed) < 2 or any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        return []
-    shown = printed[:MAX_SHOWN]
-    rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
-    return [_differ(name, "advice.differs", printed, values=rows)]
-
-
-def _between_file_and_run(name: str, values: Sequence[Known]) -> list[Remark]:
-    """What a file given beside the logs states, against what the job printed."""
     run, file = (next((v for v in values if v.surety == surety), None) for surety in (3, 2))
-    if run is None or file is None or not (name.endswith("_version") or name in _SHARED):
-        return []
-    said = {"run": run.value, "place": file.place, "file": file.value}
-    return [_differ(name, "advice.file-differs", [run, file], **said)]
-
-
-def _differ(name: str, key: str, proof: Sequence[Known], **said: Any) -> Remark:
+    if len(printed) > 1 and not any(a & b for i, a in enumerate(sets) for b in sets[:i]):
+        key, proof, shown = "advice.differs", printed, printed[:MAX_SHOWN]
+        rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
+        said: dict[str, Any] = {"values": rows}
+    elif run is not None and file is not None and (name.endswith("_version") or name in _SHARED):
+        key, proof, said = "advice.file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
+    else:
+        return
     package = name.removesuffix("_version")
     spelled, step = NAMES["spelled"].get(package, package), Step("fix", Sentence("advice.one-configuration"))
     named = Sentence("advice.setting" if package == name else "advice.version-of", {"name": spelled})
@@ -205,7 +200,7 @@ def _differ(name: str, key: str, proof: Sequence[Known], **said: Any) -> Remark:
         command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
         step = Step("fix", Sentence("advice.one-version", {"name": spelled}), NAMES["prints"].get(package, command))
     topic = Sentence("advice.differs-topic", {"name": named})
-    return Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
+    yield Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
 
 
 def _asked_and_started(facts: Facts) -> Iterator[Remark]:

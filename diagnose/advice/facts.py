@@ -178,10 +178,6 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield "framework", framework
 
 
-def _evidence() -> dict[str, dict[str, dict[str, list[str]]]]:
-    return tables(PLATFORM)
-
-
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
     """Yield where the job runs by `platform.yaml`: what a command or a process states beats what is inferred here."""
     rules: dict[str, Event] = {}
@@ -189,7 +185,7 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
     for event in job.events:
         (harmless if event.rule.role == "harmless" else rules).setdefault(event.rule.id.rpartition("/")[2], event)
     failures = job.failures()[:MAX_FAILURES]
-    for name, values in _evidence().items():
+    for name, values in tables(PLATFORM).items():
         seen = {**harmless, **rules} if name == "scheduler" else rules
         places = ((value, _place(job, facts, seen, failures, shown)) for value, shown in values.items())
         found = next(((value, place) for value, place in places if place), None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
@@ -120,12 +121,15 @@ def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Ev
     table = catalogue.tables.get(BY_VERSION)
     proven: dict[Event, list[Event]] = {}
     notices: list[Remark] = []
+    survived = set(job.survived)
     for row in table.rows if table else ():
         applies_to = _conditions(row)
         holds, seen = judge(applies_to, facts)
         if holds is False or (holds is None and not seen):
             continue
-        shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
+        told = (e for e in job.telling(str(row.get("symptom"))) if e not in survived)
+        of_ops = (e for e in told if "ops" not in row or str(e.fields.get("op", "")).upper() in row["ops"])
+        shown = list(islice(of_ops, MAX_EVENTS))
         is_proof = sizes_differ(shown) if row.get("proves") == SIZES_DIFFER else bool(shown) and "proves" in row
         if holds and is_proof:
             for event in shown:
@@ -151,13 +155,6 @@ def sizes_differ(events: Sequence[Event]) -> bool:
 def _conditions(row: Row) -> dict[str, str]:
     stated = row.get("applies_to")
     return {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else {"": "never"}
-
-
-def _symptoms(job: Job, row: Row) -> list[Event]:
-    ops = row.get("ops")
-    survived = set(job.survived)
-    found = [e for e in job.telling(str(row.get("symptom"))) if e not in survived]
-    return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
 
 
 def _as_bug(event: Event, row: Row, facts: Facts) -> Event:

@@ -81,7 +81,7 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
 
     Only what the words of `asked`, a template or several, name is added: to fill all of them takes 0.1 s.
     """
-    known, words, shared = dict(values), set(_WORD.findall(asked)), _shared()
+    known, words, shared = dict(values), set(_WORD.findall(asked)), tables(SHARED)
     for pieces in (shared["commands"], shared["conditions"]):  # each may ask for those above it
         for name in reversed(pieces):
             words.update(_WORD.findall(pieces[name]) if name in words else ())
@@ -91,10 +91,6 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
         command = shell_command(shared["commands"][name], known)
         known.update({name: Flags(command)} if command.strip() else {})
     return known
-
-
-def _shared() -> dict[str, dict[str, str]]:
-    return tables(SHARED)
 
 
 def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
@@ -169,7 +165,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     """The ranks, host, GPU, process and pod that commands are to name."""
     infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
     hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
-    first = verdict.roots[0].first
+    first, finding = verdict.roots[0].first, verdict.roots[0].finding  # which may tell of a process without a rank
     device = first.fields.get("device") if first is not None else None
     if device is None and len(infos) == 1:
         device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
@@ -187,7 +183,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_host": host,
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
-        "culprit_pid": infos[0].pid if len(infos) == 1 else _pid_concluded(verdict) if not infos else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else None if infos or finding is None else finding.fields.get("pid"),
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
@@ -195,12 +191,6 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
-
-
-def _pid_concluded(verdict: Verdict) -> int | None:
-    """The process without a rank that a question found, as by its stack."""
-    finding = verdict.roots[0].finding
-    return finding.fields.get("pid") if finding is not None else None
 
 
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
@@ -237,7 +227,7 @@ def _beside(job: Job, told: Event | None) -> dict[str, Any]:
     at = (told.line or 0) if told is not None else 0
     near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
     said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
-    frame, handler = (re.compile(_shared()["patterns"][name]) for name in ("native_frame", "of_a_handler"))
+    frame, handler = (re.compile(tables(SHARED)["patterns"][name]) for name in ("native_frame", "of_a_handler"))
     inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
     inner = next(inside, None)
     return {

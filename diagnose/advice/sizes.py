@@ -74,14 +74,6 @@ def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     return () if rest else tuple(islice(fitting, MAX_SETTINGS))
 
 
-def fitting_ranks(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
-    """Yield the settings with another number of ranks that keep `train` and `micro`, nearest in ranks first."""
-    units = train // micro if train % micro == 0 else 0
-    sizes = (n for n in range(1, min(units, 2 * ranks + 8) + 1) if units % n == 0 and n != ranks)
-    nearest = sorted(sizes, key=lambda n: (abs(n - ranks), -n))
-    return tuple(Setting(micro, units // n, n) for n in nearest[:MAX_SETTINGS])
-
-
 def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield which factor is surprising, and the nearest numbers that fit, as flags of the framework at hand."""
     train, ranks, accumulation = (whole(fields, n) for n in ("train_batch", "world_size", "accumulation"))
@@ -119,7 +111,10 @@ def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any
         found["half"] = Setting(micro, near[0].accumulation // 2, ranks)
     if same and same[0] != near[0]:
         found |= {"same_batch": same, "same_batch_flags": flags_for(same[0], facts)}
-    if others := [s for s in fitting_ranks(train, micro, ranks) if s.ranks > 1 or ranks == 1]:
+    units = train // micro if train % micro == 0 else 0  # for another number of ranks, the nearest first
+    sizes = (n for n in range(1, min(units, 2 * ranks + 8) + 1) if units % n == 0 and n != ranks)
+    nearest = sorted(sizes, key=lambda n: (abs(n - ranks), -n))[:MAX_SETTINGS]
+    if others := [Setting(micro, units // n, n) for n in nearest if n > 1 or ranks == 1]:
         found |= {"other_ranks": others, "other_ranks_flags": flags_for(others[0], facts)}
     return found
 

@@ -86,7 +86,10 @@ class Assembly:
             if found is None:
                 self._left_margin = True
             elif found[3]:
-                self._begin_member(found[3], len(found[1]))
+                if member := GROUP_MEMBER.match(found[3].strip()):
+                    depth = max(0, len(found[1]) - self._group_column) // 2 + (1 if member[1] else 0)
+                    self._base = 0
+                    self._begin_segment("member", max(1, depth))
                 return self._take(number)
             else:
                 text = found[2] or ""
@@ -157,9 +160,18 @@ class Assembly:
             return True
         if frame is not None and not segment.is_sure:
             return self._take_back(number, frame)
-        if text.strip() == '"""':
-            return self._toggle_quotes(number)
-        return self._continue_message(number, text)
+        if text.strip() == '"""':  # around the text of a RemoteTraceback
+            if segment.depth == 0:
+                self._expects_inner = True
+            else:
+                self._blanks, self._left_margin = 0, True  # whatever is chained next is outside
+            return self._take(number)
+        if introduces_inner(text, segment.message):
+            self._expects_inner = True
+        elif not self._may_continue(text):
+            return False
+        body = text[self._base :] if text[: self._base].isspace() else text
+        return segment.add_text(body.rstrip(), self._blanks) and self._take(number)
 
     def _expect_next(self, number: int, relation: Literal["cause", "context"]) -> bool:
         # A message that ends with a line break (`Caught X in DataLoader worker …`) leaves two blank lines before
@@ -224,24 +236,6 @@ class Assembly:
         segment.frames.append(frame)
         return self._take(number)
 
-    def _toggle_quotes(self, number: int) -> bool:
-        """Enter or leave the `\"\"\"` around the text of a RemoteTraceback."""
-        if self.segment.depth == 0:
-            self._expects_inner = True
-        else:
-            self._blanks, self._left_margin = 0, True  # whatever is chained next is outside
-        return self._take(number)
-
-    def _continue_message(self, number: int, text: str) -> bool:
-        if introduces_inner(text, self.segment.message):
-            self._expects_inner = True
-        elif not self._may_continue(text):
-            return False
-        return self.segment.add_text(self._body(text), self._blanks) and self._take(number)
-
-    def _body(self, text: str) -> str:
-        return (text[self._base :] if text[: self._base].isspace() else text).rstrip()
-
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:
             return True
@@ -263,9 +257,3 @@ class Assembly:
     def owns_margin(self, text: str) -> bool:
         """Say whether the line is drawn inside this group's margin."""
         return self.form == "group" and not self._left_margin and GROUP_MARGIN.match(text) is not None
-
-    def _begin_member(self, rule: str, column: int) -> None:
-        if found := GROUP_MEMBER.match(rule.strip()):
-            depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
-            self._base = 0
-            self._begin_segment("member", max(1, depth))

@@ -188,7 +188,6 @@ class _Reader:
         # pystack alone prints the outermost frame first.
         threads = [replace(t, frames=tuple(frames if t.form == "pystack" else frames[::-1])) for t, frames in opened]
         pid = dump.pid if dump.pid is not None else next((t.pid for t in threads if t.pid is not None), None)
-        local = _LOCAL_RANK.search(dump.cmdline)
-        local_rank = int(local[1]) if local else None
-        dump = replace(dump, pid=pid, local_rank=local_rank, threads=with_main(threads), end_line=self._end_line)
+        local = int(found[1]) if (found := _LOCAL_RANK.search(dump.cmdline)) else None
+        dump = replace(dump, pid=pid, local_rank=local, threads=with_main(threads), end_line=self._end_line)
         self.dumps.append(dump)

@@ -126,8 +126,11 @@ def innermost(traceback: Traceback) -> Link:
     chain = sorted((*traceback.links, own), key=lambda link: link.exception_line)
     place = chain.index(own)
     for _ in chain:  # each step goes to another link, so this ends
-        inside = _inside(chain, place)
-        if inside is None and place and _only_carries(chain[place]) and _is_cause(chain[place - 1], chain[place]):
+        inside, link, before = _inside(chain, place), chain[place], chain[place - 1]
+        is_carrier = _CARRIERS.search(link.exception) or _CARRYING.match(link.message)
+        # what is printed before was raised before; a shallower one carries this one in its message
+        is_reason = before.relation != "context" and not _POLL_ENDED.search(before.exception) and before.depth >= link.depth
+        if inside is None and place and is_carrier and is_reason:
             inside = place - 1
             while chain[inside].depth == 0 and (deeper := _inside(chain, inside)) is not None:
                 inside = deeper
@@ -135,16 +138,6 @@ def innermost(traceback: Traceback) -> Link:
             break
         place = inside
     return chain[place]
-
-
-def _is_cause(before: Link, link: Link) -> bool:
-    """Whether what is printed before was raised before; a shallower one carries this one in its message."""
-    is_reason = before.relation != "context" and _POLL_ENDED.search(before.exception) is None
-    return is_reason and before.depth >= link.depth
-
-
-def _only_carries(link: Link) -> bool:
-    return _CARRIERS.search(link.exception) is not None or _CARRYING.match(link.message) is not None
 
 
 def _inside(chain: Sequence[Link], place: int) -> int | None:
