@@ -128,7 +128,8 @@ def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Ev
         if holds is False or (holds is None and not seen):
             continue
         told = (e for e in job.telling(str(row.get("symptom"))) if e not in survived)
-        of_ops = (e for e in told if "ops" not in row or str(e.fields.get("op", "")).upper() in row["ops"])
+        ops: Any = row.get("ops")
+        of_ops = (e for e in told if not ops or str(e.fields.get("op", "")).upper() in ops)
         shown = list(islice(of_ops, MAX_EVENTS))
         is_proof = sizes_differ(shown) if row.get("proves") == SIZES_DIFFER else bool(shown) and "proves" in row
         if holds and is_proof:

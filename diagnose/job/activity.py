@@ -116,7 +116,8 @@ def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line
     """Those that complain in words that no rule knows."""
     ours = (e for e in job.events if e.rule.tells or e.role == "harmless")
     known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+    own = (each for each in lines if not any(word in (each[1].prefix.origin or "") for word in NATIVE))
+    return [(s, x) for s, x in own if (x.is_error or x.prefix.severity == "W") and (s, x.number) not in known]
 
 
 def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
@@ -131,22 +132,15 @@ def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign, own = info.last_sign, before[-1] if before else None
-    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on(job, info, own[1], sign))):
+    # of its own log also what it does after its last step: `[rank2] running extended evaluation`
+    has_own_log = sign is not None and job.places.source_rank.get(sign.source) == info.rank
+    goes_on = has_own_log and sign is not None and own is not None and own[1].number > (sign.line or 0)
+    if sign is not None and (own is None or (sign.source == own[0] and not goes_on)):
         return (Exhibit.of_event(sign),)
     return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
-
-
-def _goes_on(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
-    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
-    return job.places.source_rank.get(sign.source) == info.rank and line.number > (sign.line or 0)
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
-
-
-def _complains(line: Line) -> bool:
-    is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
-    return (line.is_error or line.prefix.severity == "W") and not is_native

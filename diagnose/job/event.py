@@ -142,7 +142,8 @@ class Event:
         return self.words[0] if isinstance(self.words, tuple) else self._words_of_sign(self.words)[0]
 
     def _words_of_sign(self, scan: SourceScan) -> Words:
-        return sign_words(scan, self.order)
+        """The words of the first or the last (odd) sign of life of a speaker."""
+        return words_of(sign_line(list(scan.progress.values())[self.order // 2][self.order % 2]))
 
     @property
     def has_own_time(self) -> bool:
@@ -167,11 +168,8 @@ def settled(event: Event) -> Event:
 
 def events_in_order(sources: Sequence[SourceEvents]) -> list[Event]:
     """Yield all events in order of time, then place."""
-    return sorted((e for s in sources for e in s.events), key=_moment)
-
-
-def _moment(event: Event) -> tuple[bool, float, str, int, int]:
-    return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
+    events = (e for s in sources for e in s.events)
+    return sorted(events, key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0, e.order))
 
 
 @dataclass(slots=True)
@@ -235,11 +233,6 @@ def words_of(line: Line, text: str | None = None) -> Words:
     if text is None and len(line.raw) <= MAX_CHARS:
         return line.raw, line.prefix.end
     return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
-
-
-def sign_words(scan: SourceScan, order: int) -> Words:
-    """Yield the words of a sign of life: of the first or the last one (odd) of a speaker."""
-    return words_of(sign_line(list(scan.progress.values())[order // 2][order % 2]))
 
 
 def sign_line(hit: Hit) -> Line:

@@ -7,6 +7,7 @@ What a single hit tells is read by `source_reading`; who and when in the whole j
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -69,14 +70,15 @@ class EventReader:
         events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
         for order, event in enumerate(events):
             event.order = order
-        stamps = _stamps_of(lines)
+        stamps = [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
+        years = Counter(_year_of(stamp.seconds // DAY_S) for _, stamp in stamps if stamp.has_year)
         signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
             scan.name,
             scan.kind,
             events,
             tuple(self._same.speakers(x.prefix for x in lines)),
-            self._same(_years_of(stamps)),
+            self._same(tuple(years.items())),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
@@ -172,21 +174,6 @@ def _is_part(event: Event, block: Event) -> bool:
     told = {name: value for name, value in event.fields.items() if value is not None}
     same = all(block.fields.get(name) == value for name, value in told.items())
     return same and len(told) < sum(value is not None for value in block.fields.values())
-
-
-def _stamps_of(lines: Sequence[Line]) -> Stamps:
-    """Yield the stamps that the lines print."""
-    return [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
-
-
-def _years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
-    """Yield the years that stamps print, and how often."""
-    years: dict[int, int] = {}
-    for _, stamp in stamps:
-        if stamp.has_year:
-            year = _year_of(stamp.seconds // DAY_S)
-            years[year] = years.get(year, 0) + 1
-    return tuple(years.items())
 
 
 @lru_cache(1024)

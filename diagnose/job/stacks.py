@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..lines.prefix import Line
 from ..traces.traceback_lines import is_library
 from .event import SourceEvents
 from .identity_table import Places
@@ -56,9 +55,10 @@ def innermost_line(job: Job, placed: Placed) -> tuple[int, str]:
     frame = main.frames[-1] if main else None
     if frame is None:
         return placed.dump.line, ""
-    inside = [x for x in _lines(job, placed) if frame.function in x.message]
-    head = next((x.number for x in _lines(job, placed) if main and main.thread_id and main.thread_id in x.message), 0)
-    inside = [x for x in inside if x.number > head]
+    lines = next(s.lines() for s in job.sources if s.name == placed.source)
+    lines = [x for x in lines if placed.dump.line <= x.number <= placed.dump.end_line]
+    head = next((x.number for x in lines if main and main.thread_id and main.thread_id in x.message), 0)
+    inside = [x for x in lines if frame.function in x.message and x.number > head]
     exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
     told = (placed.dump.line, f"{frame.function} ({frame.file}:{frame.line})")
     return next(((x.number, x.raw) for x in (*exact, *inside)), told)
@@ -71,11 +71,6 @@ def where(group: StackGroup) -> str:
     inner = f" ({frame.function})" if frame.function != own.function else ""
     place = f" ({own.file}{f':{own.line}' if own.line else ''})" if own.file else ""
     return f"{own.function}{place}{inner}"
-
-
-def _lines(job: Job, placed: Placed) -> list[Line]:
-    lines = next(s.lines() for s in job.sources if s.name == placed.source)
-    return [x for x in lines if placed.dump.line <= x.number <= placed.dump.end_line]
 
 
 def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
@@ -105,8 +106,9 @@ class _Outlived:
         self._done: dict[str, list[Event]] = defaultdict(list)  # by source
         for end in done:
             self._done[end.source].append(end)
-        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=_second)
-        self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
+        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=attrgetter("time"))
+        deaths = ((rank, info.death) for rank, info in job.ranks.items())
+        self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
 
     def holds(self, event: Event) -> bool:
@@ -133,7 +135,7 @@ class _Outlived:
             return False
         ends = self._done.get(event.source, [])
         if event.has_own_time and event.time is not None:
-            later = bisect_right(self._timed, event.time + HISTORY_S, key=_second)
+            later = bisect_right(self._timed, event.time + HISTORY_S, key=attrgetter("time"))
             ends = [*ends, *self._timed[later:]]
         return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
 
@@ -190,14 +192,6 @@ class _Outlived:
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
 
 
-def _second(event: Event) -> float:
-    return event.time or 0.0
-
-
-def _died(death: Event | None) -> bool:
-    return death is not None and death.rule.tells == "exit" and not is_terminated(death)
-
-
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
 
@@ -215,7 +209,8 @@ def _undone(events: Sequence[Event]) -> set[Event]:
     for event in events:
         for rule in event.rule.undoes:
             ends[rule, event.source].append(event)
-    return {e for e in events if any(_takes_back(end, e) for end in ends.get((e.rule.id, e.source), ()))}
+    pairs = ((e, end) for e in events for end in ends.get((e.rule.id, e.source), ()))
+    return {e for e, end in pairs if (end.line or 0) > (e.end_line or 0) and not _differ(_thing(e), _thing(end))}
 
 
 def _caught(events: Sequence[Event]) -> set[Event]:
@@ -238,10 +233,6 @@ def _caught(events: Sequence[Event]) -> set[Event]:
         if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
             found.update(alike if first.rule.generic else alike[:-1])
     return found
-
-
-def _takes_back(end: Event, event: Event) -> bool:
-    return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
 
 
 def _thing(event: Event) -> object:

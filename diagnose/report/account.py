@@ -10,7 +10,7 @@ from ..advice.remedy import restart_of, step_values, steps
 from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..job.clock import SAME_CLOCK_S
+from ..job.clock import SAME_CLOCK_S, Clocks
 from ..job.job import Job
 from ..lines.record import record
 from ..scan.scan import Scan
@@ -58,8 +58,6 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     if verdict.outcome == "recovered":
         collect = (RemedyStep("now", translator.say("recovered.now")),)
     summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
-    skewed = [(host, s) for host, s in sorted(job.clocks.offset_s.items()) if abs(s) > SAME_CLOCK_S]
-    zone, year = translator.word(job.clocks.zone_from), translator.word(job.clocks.year_from) if job.clocks.year else None
     return Report(
         outcome=verdict.outcome,
         summary=summary,
@@ -84,11 +82,17 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         gaps=gap_rows(job, scan, translator, per_rank(found.facts), is_asked=is_open or verdict.cause is None),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
-        time_basis=translator.say(
-            "clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS
-        ),
+        time_basis=_time_basis(job.clocks, translator),
         language=translator.language,
     )
+
+
+def _time_basis(clocks: Clocks, translator: Translator) -> str:
+    """Where the zone and the year come from, and by how much which host's clock was off."""
+    skewed = [(host, s) for host, s in sorted(clocks.offset_s.items()) if abs(s) > SAME_CLOCK_S]
+    zone, year = translator.word(clocks.zone_from), translator.word(clocks.year_from) if clocks.year else None
+    shown = {"skewed": skewed[:SHOWN_CLOCKS], "more": len(skewed) > SHOWN_CLOCKS}
+    return translator.say("clock.basis", zone=zone, year=year, **shown)
 
 
 def _diagnosis(

@@ -1,8 +1,4 @@
-"""What is kept of one source: verified hits, the lines around them, signs of life; and the same packed.
-
-A packed one is in two parts. The first is what every job asks of every source, as it is asked: all hits in line order,
-all lines. The second says which hit counts for whom and which lines belong to it; only who writes the scan wants that.
-"""
+"""What is kept of one source: verified hits, the lines around them, signs of life; and the same packed."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ import sys
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import starmap
-from operator import attrgetter
 from typing import Any
 
 from ..lines.record import record
@@ -26,10 +20,14 @@ _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 
 @record
 class Packed:
-    """Plain values as bytes, a tenth of their size as objects."""
+    """What is kept of a source as bytes, a tenth of its size as objects."""
 
     data: bytes
     like: bytes  # of the first sources, which many share
+
+    def whole(self) -> Kept:
+        """Yield what was packed."""
+        return Kept.from_json(json.loads(zlib.decompressobj(_RAW, zdict=self.like).decompress(self.data)))
 
 
 class Packer:
@@ -38,9 +36,9 @@ class Packer:
     def __init__(self) -> None:
         self._like = b""
 
-    def pack(self, *parts: Any) -> Packed:
-        """Yield plain values as bytes, in parts that are unpacked apart."""
-        plain, like = b"\n".join([_ENCODER.encode(part).encode() for part in parts]), self._like
+    def pack(self, kept: Kept) -> Packed:
+        """Yield it in less memory, for one that grows no more."""
+        plain, like = _ENCODER.encode(kept.to_json()).encode(), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
@@ -54,11 +52,6 @@ def give_back_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
-
-
-def unpack(packed: Packed, part: int = 0) -> Any:
-    """Yield a part of what was packed."""
-    return json.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data).split(b"\n", part + 1)[part])
 
 
 FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
@@ -81,8 +74,6 @@ class Hit:
         return [self.rule, self.form, self.line, self.segment, self.fields]
 
 
-_RULE = attrgetter("rule")
-_PLACE = attrgetter("line", "segment", "rule", "form")
 Signs = dict[str, tuple[Hit, Hit]]
 
 
@@ -113,22 +104,6 @@ class Kept:
     progress: Signs = field(default_factory=dict)  # by speaker: first and last sign of life
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
 
-    def hits(self) -> list[Hit]:
-        """Yield all kept hits in line order."""
-        return sorted((h for tally in self.tallies.values() for h in tally.hits()), key=_PLACE)
-
-    def texts(self) -> dict[int, str]:
-        """Yield the kept lines by number, in order."""
-        return self.windows.kept()
-
-    def capped(self) -> tuple[str, ...]:
-        """Yield the rules with more hits than are kept."""
-        return tuple(dict.fromkeys(rule for (rule, _), t in self.tallies.items() if t.at_least))
-
-    def holds(self, rule: str) -> bool:
-        """Tell whether any hit of a rule is kept."""
-        return any(rule == name for name, _ in self.tallies)
-
     def to_json(self) -> dict[str, Any]:
         """Yield plain values."""
         tallies = [
@@ -145,67 +120,6 @@ class Kept:
             for rule, speaker, want, census, first, last in raw["tallies"]
         }
         return cls(Windows.from_json(raw["windows"]), _signs(raw["progress"]), tallies)
-
-    def packed(self, packer: Packer) -> Packed:
-        """Yield the same in less memory, for one that grows no more."""
-        hits, texts = self.hits(), self.texts()
-        asked = [[h.row() for h in hits], list(texts.items()), self.capped(), _sign_rows(self.progress)]
-        place, windows = {id(hit): n for n, hit in enumerate(hits)}, self.windows.to_json()
-        tallies = [
-            [rule, speaker, t.want, t.census, [place[id(h)] for h in t.first], [place[id(h)] for h in t.last]]
-            for (rule, speaker), t in self.tallies.items()
-        ]
-        for name in TEXTS:
-            windows[name] = [n if texts[n] == text else [n, text] for n, text in windows[name]]
-        return packer.pack(asked, [tallies, windows])
-
-
-TEXTS = ("lines", "long", "first", "last")  # in `windows`: the same lines, each for another reason
-
-
-class Opened:
-    """What is kept of a source, of which only as much is unpacked as somebody asks for."""
-
-    __slots__ = ("_capped", "_hits", "_packed", "_signs", "_texts")
-
-    def __init__(self, packed: Packed) -> None:
-        self._packed = packed
-        hits, texts, capped, self._signs = unpack(packed)
-        self._hits = list(starmap(Hit, hits))
-        self._texts: dict[int, str] = dict(texts)
-        self._capped = tuple(capped)
-
-    def hits(self) -> list[Hit]:
-        """Yield all kept hits in line order."""
-        return self._hits
-
-    def texts(self) -> dict[int, str]:
-        """Yield the kept lines by number, in order."""
-        return self._texts
-
-    def capped(self) -> tuple[str, ...]:
-        """Yield the rules with more hits than are kept."""
-        return self._capped
-
-    def holds(self, rule: str) -> bool:
-        """Tell whether any hit of a rule is kept."""
-        return rule in map(_RULE, self._hits)
-
-    @property
-    def progress(self) -> Signs:
-        """The first and last sign of life by speaker."""
-        return _signs(self._signs)
-
-    def whole(self) -> Kept:
-        """Yield what was packed."""
-        tallies, windows = unpack(self._packed, part=1)
-        for name in TEXTS:
-            windows[name] = [(x, self._texts[x]) if isinstance(x, int) else x for x in windows[name]]
-        told = {
-            (rule, speaker): Tally([self._hits[n] for n in first], [self._hits[n] for n in last], want, census)
-            for rule, speaker, want, census, first, last in tallies
-        }
-        return Kept(Windows.from_json(windows), self.progress, told)
 
 
 def _sign_rows(signs: Signs) -> list[Any]:

@@ -11,18 +11,20 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SourceError
 from ..lines.record import record
 from ..sources.source import Input
-from .kept import Hit, Kept, Opened, Packed, Packer, Signs, Tally, tally_of
+from .kept import Hit, Kept, Packed, Packer, Signs, Tally, tally_of
 from .windows import Windows
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
 
 SCAN_VERSION = 1
+_PLACE = attrgetter("line", "segment", "rule", "form")  # of a hit
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
 
@@ -45,7 +47,7 @@ class SourceScan:
     kind: str = "text"
     bytes: int = 0
     lines: int = 0  # line ends read
-    held: Kept | Packed | Opened = field(default_factory=Kept)  # bytes once it is packed
+    held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
@@ -54,53 +56,46 @@ class SourceScan:
 
     @property
     def windows(self) -> Windows:
-        """The lines around hits; of a packed scan made anew."""
+        """The lines around hits; of a packed scan made anew, as all that follows."""
         return self.whole().windows
 
     @property
     def tallies(self) -> dict[tuple[str, str], Tally]:
-        """The kept hits by rule id and speaker; of a packed scan made anew."""
+        """The kept hits by rule id and speaker."""
         return self.whole().tallies
 
     @property
     def progress(self) -> Signs:
-        """The first and last sign of life by speaker; of a packed scan made anew."""
-        return self._open().progress
+        """The first and last sign of life by speaker."""
+        return self.whole().progress
 
     def packed(self, packer: Packer) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return replace(self, held=self.held.packed(packer)) if isinstance(self.held, Kept) else self
+        return replace(self, held=packer.pack(self.held)) if isinstance(self.held, Kept) else self
 
     def opened(self) -> SourceScan:
         """Yield the same scan for one who asks it more than one question."""
-        if not isinstance(self.held, Packed):
-            return self
-        held, read = Opened(self.held), (self.name, self.kind, self.bytes, self.lines)
-        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge, self.is_blank)
-
-    def _open(self) -> Kept | Opened:
-        return Opened(self.held) if isinstance(self.held, Packed) else self.held
+        return replace(self, held=self.held.whole()) if isinstance(self.held, Packed) else self
 
     def whole(self) -> Kept:
-        """Yield all that is kept; of a packed scan made anew."""
-        held = self._open()
-        return held.whole() if isinstance(held, Opened) else held
+        """Yield all that is kept."""
+        return self.held.whole() if isinstance(self.held, Packed) else self.held
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
-        return self._open().hits()
+        return sorted((h for tally in self.tallies.values() for h in tally.hits()), key=_PLACE)
 
     def capped(self) -> tuple[str, ...]:
         """Yield the rules with more hits than are kept."""
-        return self._open().capped()
+        return tuple(dict.fromkeys(rule for (rule, _), tally in self.tallies.items() if tally.at_least))
 
     def holds(self, rule: str) -> bool:
         """Tell whether any hit of a rule is kept."""
-        return self._open().holds(rule)
+        return any(rule == name for name, _ in self.tallies)
 
     def kept(self) -> dict[int, str]:
         """Yield the kept lines by number, in order."""
-        return self._open().texts()
+        return self.windows.kept()
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""
@@ -137,13 +132,15 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     tallies, signs = merged.tallies, merged.progress
     for key in sorted(a.tallies.keys() | later.keys()):
         tally = a.tallies.get(key) or later[key]
-        hits = [*(a.tallies[key].hits() if key in a.tallies else ()), *_moved(later.get(key), shift)]
+        own, of_later = a.tallies.get(key, Tally()), later.get(key, Tally())
+        hits = [*own.hits(), *_moved(of_later.hits(), shift)]
         tallies[key] = tally_of(hits, tally.want, tally.census)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
-        both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
+        both = [*a.progress.get(speaker, ()), *_moved(b.progress.get(speaker, ()), shift)]
         signs[speaker] = (both[0], both[-1])
     if len(tallies) > MAX_KEYS:
-        tallies, merged.gaps = _first_keys(tallies), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
+        by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
+        tallies, merged.gaps = dict(sorted(by_place[:MAX_KEYS])), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
     merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
     merged.prune()
     return merged
@@ -168,17 +165,8 @@ def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tall
     return dict(sorted(tallies.items()))
 
 
-def _first_keys(tallies: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:
-    by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
-    return dict(sorted(by_place[:MAX_KEYS]))
-
-
-def _move(hit: Hit, shift: int) -> Hit:
-    return replace(hit, line=hit.line + shift)
-
-
-def _moved(tally: Tally | None, shift: int) -> list[Hit]:
-    return [_move(h, shift) for h in tally.hits()] if tally else []
+def _moved(hits: Iterable[Hit], shift: int) -> list[Hit]:
+    return [replace(hit, line=hit.line + shift) for hit in hits]
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
