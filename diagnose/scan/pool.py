@@ -87,7 +87,8 @@ class _Task:
             while len(self._workers) < count:
                 self._workers.append(_Worker())
         if self._workers:
-            rules = _for_workers(self._rules)
+            compiled = Compiled({rule.id: rule for rule in self._rules.rules}, {}, {}, {}, self._rules.key)
+            rules = self._rules.key.encode(), to_bytes(compiled)
             for worker in self._workers:
                 worker.serve(rules, self._todo, self._told, self._deadline)
 
@@ -140,11 +141,6 @@ def _take(todo: deque[Numbered]) -> Numbered | None:
     with contextlib.suppress(IndexError):
         return todo.popleft()
     return None
-
-
-def _for_workers(rules: ScanRules) -> tuple[bytes, bytes]:
-    """Yield the key and the rules as workers read them."""
-    return rules.key.encode(), to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}, {}, rules.key))
 
 
 class _Worker:

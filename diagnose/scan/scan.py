@@ -18,7 +18,7 @@ from ..errors import SourceError
 from ..lines.record import record
 from ..sources.source import Input
 from .kept import Hit, Kept, Packed, Packer, Signs, Tally, tally_of
-from .windows import Windows
+from .windows import Windows, is_frame
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
@@ -128,7 +128,8 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
     else:
-        merged.edge, later = a.edge, _settled(b, is_quoted=a.windows.ends_in_frame())
+        is_quoted = bool(a.windows.last) and is_frame(a.windows.last[-1][1])  # source code, below a traceback's frame
+        merged.edge, later = a.edge, _settled(b, is_quoted=is_quoted)
     tallies, signs = merged.tallies, merged.progress
     for key in sorted(a.tallies.keys() | later.keys()):
         tally = a.tallies.get(key) or later[key]
@@ -201,17 +202,14 @@ def scan_from_json(data: bytes, name: str) -> Scan:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
         WRITTEN.validate_python(raw)
         sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
-        return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
+        scan = Scan(sources, raw["catalogue"], list(raw["gaps"]))
+        if raw["dumps"]:
+            from ..recorder.dump import Dump
+
+            scan.dumps += map(Dump.from_json, raw["dumps"])
+        return scan
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, OSError, EOFError, RecursionError) as error:
         raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
-
-
-def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
-    if not rows:
-        return []
-    from ..recorder.dump import Dump
-
-    return [Dump.from_json(row) for row in rows]
 
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
@@ -244,7 +242,7 @@ _NO_LINE = {
 def require_log(scan: Scan, given: Sequence[Input] = ()) -> None:
     """Raise `SourceError` where not one line of a log and no flight recorder was read of what was `given`."""
     if not scan.dumps:
-        _require(scan, given, _holds_log)
+        _require(scan, given, lambda s: s.skipped is None and s.kind != "context" and not s.is_blank)
 
 
 def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
@@ -259,19 +257,10 @@ def _require(scan: Scan, given: Sequence[Input], is_enough: Callable[[SourceScan
     if sources:
         worst = min(sources, key=lambda s: (s.kind in NO_LOGS, s.skipped == "empty"))  # the first that may be the log
         more = f" (and {len(sources) - 1} more)" if len(sources) > 1 else ""
-        raise SourceError(f"{worst.name}: {_why(worst)}{more}; nothing to diagnose: {WHAT_TO_DO}")
+        # what was wrong with its bytes goes before what it is
+        why = worst.skipped or "; ".join(worst.gaps) or _NO_LINE.get(worst.kind, "no line in it, only white space")
+        raise SourceError(f"{worst.name}: {why}{more}; nothing to diagnose: {WHAT_TO_DO}")
     if not given:
         raise SourceError("nothing was given; diagnose(*inputs) takes paths, files and Text")
     folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
     raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose: {WHAT_TO_DO}")
-
-
-def _holds_log(source: SourceScan) -> bool:
-    return source.skipped is None and source.kind != "context" and not source.is_blank
-
-
-def _why(source: SourceScan) -> str:
-    """Say why no line of a log comes from a source; what was wrong with its bytes goes before what it is."""
-    if source.skipped is not None:
-        return source.skipped
-    return "; ".join(source.gaps) or _NO_LINE.get(source.kind, "no line in it, only white space")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
@@ -45,7 +45,9 @@ class ScanRules:
     def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
         marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
-        self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
+        # Who is asked of whole tracebacks only is left out: its literals (`Error`) stand on far too many lines.
+        asked = (r for r in rules if r.tells != "progress" and not (r.generic and r.match == "traceback"))
+        self.main = Matcher([*asked, *marks])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
@@ -85,7 +87,8 @@ class ScanRules:
     @property
     def rules(self) -> list[Rule]:
         """The rules with what a scan needs of them, for worker processes."""
-        return [_slim(r) for r in self._all_rules]
+        dropped: dict[str, Any] = {"counter_examples": (), "references": (), "table": None, "says": "", "why": ""}
+        return [replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), **dropped) for r in self._all_rules]
 
     def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
         """Yield the rules that literals of one passage may mean, by their ids."""
@@ -110,27 +113,10 @@ class ScanRules:
 
 
 def _want(rule: Rule) -> str:
-    if rule.id in (TRACEBACK, STACK):
-        return rule.id[1:]
-    if rule.id == REPORT:
-        return "line"
-    if rule.match == "block":
-        return f"block:{rule.lines}"
-    if rule.match == "traceback":
-        return "rest"
-    if rule.match == "stack":
-        return "stack"
-    return "line" if rule.role in ("context", "harmless") else "near"
-
-
-def _is_catch_all(rule: Rule) -> bool:
-    """Whether it is asked of whole tracebacks only: its literals (`Error`) stand on far too many lines."""
-    return rule.generic and rule.match == "traceback"
-
-
-def _slim(rule: Rule) -> Rule:
-    forms = tuple(replace(f, examples=()) for f in rule.forms)
-    return replace(rule, forms=forms, counter_examples=(), references=(), table=None, says="", why="")
+    near = "line" if rule.role in ("context", "harmless") else "near"
+    of_marks = {TRACEBACK: "traceback", STACK: "stack", REPORT: "line"}
+    of_rules = {"block": f"block:{rule.lines}", "traceback": "rest", "stack": "stack"}
+    return of_marks.get(rule.id) or of_rules.get(rule.match, near)
 
 
 @cache

@@ -67,7 +67,8 @@ class Walk:
                 end = size
             raw = data[at:end] if end - at <= MAX_TEXT else data[at : at + MAX_TEXT]
             who = voice(raw) if self.own > 0 else b""
-            if not self.near and not self.is_mine and self._is_anothers(who):
+            # another's, where another spoke last; one that names nobody goes on with that
+            if not self.near and not self.is_mine and (not is_same(who, self.speaker) if who else self.speaker):
                 at, count = self._pass_by(voices, at)
                 number += count
                 if count:
@@ -76,10 +77,6 @@ class Walk:
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
         return wanted
-
-    def _is_anothers(self, who: bytes) -> bool:
-        """Tell whether a line of `who` is another's, where another spoke last; one that names nobody goes on with that."""
-        return not is_same(who, self.speaker) if who else bool(self.speaker)
 
     def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""

@@ -74,10 +74,6 @@ class Windows:
         self.long = {n: text for n, text in sorted(self.long.items()) if n in hits}
         self.open = sorted((w for w in self.open if (w.line, w.want) in wanted), key=lambda w: (w.line, w.want))
 
-    def ends_in_frame(self) -> bool:
-        """Tell whether the last line is a traceback's frame, so that the next one is quoted source code."""
-        return bool(self.last) and is_frame(self.last[-1][1])
-
     def shifted(self, by: int) -> Windows:
         """Yield the same windows with line numbers moved by `by`."""
         moved = Windows({n + by: t for n, t in self.lines.items()})
