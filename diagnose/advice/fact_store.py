@@ -1,7 +1,4 @@
-"""A typed store of facts: what is known of a job as a whole, each value with every line that states it.
-
-Where ranks, hosts, or a file and the running job disagree on what should be one for all, that is a notice.
-"""
+"""What is known of a job as a whole, each value with every line that states it, and where these contradict each other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A `Job` in, what is known about it as a whole out: versions, sizes, time-outs, settings, each with its line.
 
-Facts come from what processes printed (rules under `rules/context/`), from launch commands, from configuration files
-given beside the logs, and from paths in tracebacks. What a running process printed beats what a file asks for.
+From what processes printed (which beats what a file asks for), launch commands, configuration files, paths in tracebacks.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
-reading, with the one command that settles it); where the version is another one, the event says nothing. Where it does
-not speak, what a catch-all says of the same exception stands. Bugs without words of their own (a hang of one version)
-are rows of a table: version and symptom together prove them, or a notice is all that follows.
+reading, with the command that settles it); of another version it says nothing. Bugs without words of their own (a hang
+of one version) are rows of a table: version and symptom together prove them, or a notice is all that follows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The steps of a remedy for this job: what is known of it answers each step's `if` and fills its sentence and command.
+"""The steps of a remedy (`cause.yaml`) for this job: what is known of it answers each `if` and fills text and command.
 
-The steps stand in `cause.yaml`. They ask for facts, for what the telling line captured, for who is at fault and what the
-job has already, and for numbers that are solved here by cause: `rules/README.md` lists the names.
+`rules/README.md` lists the names that a step may ask for.
 """
 
 from __future__ import annotations

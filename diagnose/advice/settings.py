@@ -1,8 +1,7 @@
 """Launch commands and the files that set a job up in, facts out: launcher, framework, sizes, time limits, versions.
 
-`names.yaml` says under which flag, key, variable or package the frameworks write each fact. Files are recognized by
-content. JSON and YAML are read by key and line, not parsed: only flat `key: value` is wanted, a broken or templated file
-still tells what it can, and every fact keeps its line.
+`names.yaml` says under which flag, key, variable or package the frameworks write each fact. JSON and YAML are read by key
+and line, not parsed: a broken or templated file still tells what it can, and every fact keeps its line.
 """
 
 from __future__ import annotations

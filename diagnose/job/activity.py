@@ -1,9 +1,7 @@
 """What was a rank doing when the others began to wait? Its last own phase decides the cause of the wait.
 
-A rank that does not come has left its loop, saves, evaluates, waits for a lock, or stands in another group's collective.
 Its last word of that kind is where the wait began, and the first line of proof. An error that was caught and logged as a
-warning (`WARN feeder stopped: FeedError: block 17`) is known to no rule and ends nothing by itself; of the rank that the
-others wait for, or lose, it is often the reason.
+warning is known to no rule; of the rank that the others wait for, or lose, it is often the reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When: puts every event on one clock.
 
-Years and zones that were not printed are inferred and said; clocks of hosts are aligned by events they share (the same
-collective's time-out, the same step). What stays unknown is an uncertainty that the verdict respects.
+Years and zones that were not printed are inferred; clocks of hosts are aligned by events they share (the same collective's
+time-out, the same step). What stays unknown is an uncertainty that the verdict respects.
 """
 
 from __future__ import annotations

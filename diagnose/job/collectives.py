@@ -1,7 +1,6 @@
 """Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed, and who called it.
 
-From watchdog and status lines alone; the flight recorder, where there is one, tells more. Gloo's time-outs and lost peers
-are exceptions: their tracebacks show the call of the program in which a rank waited.
+From watchdog and status lines; Gloo's time-outs and lost peers are exceptions, whose tracebacks show the program's call.
 """
 
 from __future__ import annotations

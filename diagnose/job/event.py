@@ -1,7 +1,4 @@
-"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, who speaks in it; `Exhibit`s.
-
-Its lines are kept packed; they are read again where a question asks for them.
-"""
+"""What one source says: its `Event`s, with tracebacks and stacks around them, and who speaks; its lines are read anew."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """One source's scan in, its `Event`s out: hits read with what stands around them (tracebacks, blocks, stacks).
 
 Here a catch-all gives way to a narrower rule, and what a harmless rule matches is taken as evidence of nothing else.
-What a single hit tells is read by `source_reading`; who and when in the whole job is decided later, by `placement`.
 """
 
 from __future__ import annotations
@@ -182,10 +181,7 @@ def _year_of(day: float) -> int:
 
 
 def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
-    """Give each event the stamp of the nearest line above that has one; above all of them, of the first.
-
-    Thousands of files tell of the same moments, so what is equal is held once.
-    """
+    """Give each event the stamp of the nearest line above that has one, else of the first below; equal ones held once."""
     numbers = [number for number, _ in stamps]
     held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
     for event in source.all_events():

@@ -1,7 +1,4 @@
-"""One hit of a source in, the event that it anchors out: read with what stands around it in the kept lines.
-
-Here a rule that needs more than one line is verified. Which of the events count is decided by `event_reader`.
-"""
+"""One hit of a source in, the event that it anchors out; here a rule that needs more than one line is verified."""
 
 from __future__ import annotations
 
@@ -164,10 +161,7 @@ class SourceReading:
         return ()
 
     def _bare_text(self, index: int) -> str:
-        """The message of an exception without a traceback, with what may go on below; empty where it can be none.
-
-        Several rules ask for it.
-        """
+        """The message of an exception without a traceback, with what may go on below; empty where it can be none."""
         if index not in self._bare:
             is_code, below = self.lines[index].number in self._inside, self._following(index, BARE_LINES)
             first, *rest = ("",) if is_code else (self.lines[n].message for n in below)
@@ -224,18 +218,16 @@ class SourceReading:
 
     def _speaking(self, line: Line, tb: Traceback | None) -> Line:
         """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
+        first = line.number if tb is None else tb.line
+        above = next((self.lines[i] for i in self._at.get(first - 1, ())), None)
         if tb is not None and tb.speaker and not speaker_key(line.prefix):
             heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self.lines[i]).prefix) == tb.speaker)
             line = next(heads, line)
         elif tb is not None and not speaker_key(line.prefix):
-            above = next((self.lines[i] for i in self._at.get(tb.line - 1, ())), None)
             line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
-            line = self._announcing(line) or quoting(self.lines, self._at[line.number][0])
+            # a record may only announce what stands indented below it: `ERROR [rank 3] Training failed:`
+            is_announced = above is not None and line.raw[:1].isspace() and above.message.rstrip().endswith(":")
+            is_announced = is_announced and above is not None and speaker_key(above.prefix) != ""
+            line = above if above and is_announced else quoting(self.lines, self._at[line.number][0])
         return line
-
-    def _announcing(self, line: Line) -> Line | None:
-        """The record whose first line only announces what stands indented below it: `ERROR [rank 3] Training failed:`."""
-        above = next((self.lines[i] for i in self._at.get(line.number - 1, ())), None)
-        is_below = line.raw[:1].isspace() and above is not None and above.message.rstrip().endswith(":")
-        return above if is_below and above is not None and speaker_key(above.prefix) else None

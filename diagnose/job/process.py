@@ -27,8 +27,7 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
 
     A bare `Killed` names no process: it is of the cleaning up where its stream stated above what the program died of, or
-    that its launcher ends them all. What a kernel says that it killed was not killed by its launcher. That a step was
-    cancelled says nothing more where its launcher had ended it, as one of its processes had died.
+    that its launcher ends them all. That a step was cancelled says nothing more where its launcher had ended it.
     """
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
@@ -139,23 +138,14 @@ def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: 
     for process in found.values():
         process.sources = tuple(dict.fromkeys(e.source for e in process.events))  # all files may tell of rank 0
     for sign in signs:
-        _note_sign(found[sign.rank or 0], sign)
+        if sign.source not in found[sign.rank or 0].sources:
+            found[sign.rank or 0].sources += (sign.source,)
+    for sign in sorted(signs, key=lambda e: (e.attempt, e.time or 0.0, e.line or 0)):
+        process = found[sign.rank or 0]
+        process.first_sign, process.last_sign = process.first_sign or sign, sign
     for process in found.values():
         _place(process, places, speaking)
     return found
-
-
-def _note_sign(process: Process, sign: Event) -> None:
-    if sign.source not in process.sources:
-        process.sources += (sign.source,)
-    if process.first_sign is None or _key(sign) < _key(process.first_sign):
-        process.first_sign = sign
-    if process.last_sign is None or _key(sign) >= _key(process.last_sign):
-        process.last_sign = sign
-
-
-def _key(sign: Event) -> tuple[int, float, int]:
-    return (sign.attempt, sign.time or 0.0, sign.line or 0)
 
 
 def _place(process: Process, places: Places, speaking: Container[int]) -> None:

@@ -127,10 +127,7 @@ def missing_ranks(job: Job) -> list[int]:
 
 
 def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
-    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank.
-
-    `is_asked`: the report asks for the logs of missing ranks already.
-    """
+    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank."""
     say = translator.say
     more_time = (say("gap.more-time"), MORE_TIME)
     gaps = [Gap(translator.sentence(text), *more_time if "budget" in text else ()) for text in scan.gaps]
@@ -142,7 +139,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
         gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
-    if (missing := missing_ranks(job)) and not is_asked:
+    if (missing := missing_ranks(job)) and not is_asked:  # else the report asks for their logs already
         is_bound, ranges = job.places.world_from == GUESSED, clip_ranges(rank_ranges(missing), RANGES_WIDTH)
         text = say("gap.no-line", ranges=ranges, count=len(missing), at_least=is_bound)
         gaps.append(Gap(text, say("gap.every-rank"), command))

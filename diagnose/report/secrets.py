@@ -1,6 +1,5 @@
 """What a secret and what a private item looks like: rows of `secret_kinds.yaml`, all of them linear in the text.
 
-In: one line of text (terminal sequences blanked). Out: where the items stand, and of which kind they are.
 What only looks alike stays: `max_tokens=4096`, git hashes, versions, `user@host:`, pod names, shapes.
 """
 

@@ -1,7 +1,4 @@
-"""Causes and messages in the reader's language: reads `cause.zh.yaml` beside `cause.yaml`, only when asked for.
-
-In: a cause or a rule in English. Out: the same with its translated words, or as it came where there is no translation.
-"""
+"""Causes and messages in the reader's language, as `cause.zh.yaml` beside `cause.yaml` has them; else as they are."""
 
 from __future__ import annotations
 
@@ -85,10 +82,7 @@ class Translator:
         return self.say(key, phase=phase) if key else rule.title
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
-        """Yield what a rule's line says: its own sentence, or its title with what was read.
-
-        Raises `ValueError` when a sentence cannot be filled.
-        """
+        """Yield what a rule's line says: its sentence, or its title with what was read. Raises `ValueError` if unfilled."""
         values = {**dict.fromkeys((*PLACES, *rule.fields)), **self.fields(dict(fields))}
         known = self._of(rule.cause)
         name = rule.id.rpartition("/")[2]

@@ -1,7 +1,6 @@
-"""Parts of files, read by this process and some worker processes beside it: parts in, their scans out.
+"""Parts of files, read by this process and some worker processes beside it, each of which is served by a thread.
 
-Each worker is served by a thread. All take their parts from one queue; a worker that dies or falls silent leaves its
-part to this process.
+All take their parts from one queue; a worker that dies or falls silent leaves its part to this process.
 """
 
 from __future__ import annotations

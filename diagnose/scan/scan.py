@@ -1,7 +1,6 @@
-"""What the map step leaves of one source: verified hits, the lines around them, signs of life.
+"""What the map step leaves of one source: verified hits, the lines around them, signs of life; written as versioned JSON.
 
-`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by several
-workers or on several machines. Written as versioned JSON, never pickle.
+`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by many.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The first and the last hits of one rule by one speaker, and what is kept of the lines around hits.
 
-Verifying each of a thousand repeats would be waste: what comes after the first hits waits, and only the latest are asked
-when the blocks that they lie in are given up.
+What comes after the first hits waits, and only the latest are verified when the blocks that they lie in are given up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Who speaks on the lines of a buffer, for what passes by the lines of others: line by line, or from an index.
+"""Who speaks on the lines of a buffer, for what passes by the lines of others, as woven tracebacks of many ranks do.
 
-In a console of thousands of ranks, each traceback is woven into those of all the others, and each of them passes by
-all lines between two of its own. So the lines are indexed by speaker once that has cost as much as the index does.
+The lines are indexed by speaker once passing by has cost as much as the index does.
 """
 
 from __future__ import annotations

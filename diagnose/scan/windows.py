@@ -1,8 +1,7 @@
-"""Which lines around hits are kept, of a source or a part of one.
+"""Which lines around hits are kept, of a source or a part of one: each hit has one `Walk` over those that follow.
 
-Each hit has one `Walk`: from its line on it looks at the lines that follow until it has what it wants. Walks do not
-know each other, and a walk that is still open where a part of a source ends goes on over the first lines of the next
-part: so a source read in parts gives the same lines as one read whole.
+A walk that is still open where a part of a source ends goes on over the first lines of the next part: so a source read
+in parts gives the same lines as one read whole.
 """
 
 from __future__ import annotations

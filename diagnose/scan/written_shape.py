@@ -1,8 +1,4 @@
-"""The shape that `diagnose scan` gives the JSON of a scan.
-
-A scan file comes from elsewhere: it may be cut, edited or hostile, and what reads it later compares numbers and looks up
-rows without asking what they are.
-"""
+"""The shape that `diagnose scan` gives the JSON of a scan; one from elsewhere may be cut, edited or hostile."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""One traceback being put together: fed the lines of one speaker, it says which of them are its own.
-
-It remembers what the grammar cannot know: whether frames or a message are being read, which exception of a chain
-is at hand, and how deep inside another exception's message it was printed.
-"""
+"""One traceback being put together: fed the lines of one speaker, it says which of them are its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What stacks of processes are made of, and how py-spy, faulthandler, gdb, pstack, eu-stack, pystack and c10d print them.
 
-In comes the text of one line, out comes a frame, the head of a thread or of a process; `stacks` puts them together. What
-`py-spy dump --json` prints is read here as a whole.
+One line is read at a time, but what `py-spy dump --json` prints as a whole.
 """
 
 from __future__ import annotations

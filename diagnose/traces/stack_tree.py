@@ -1,7 +1,6 @@
-"""All ranks' stacks as one: who stands where, who the crowd waits for, who does something else.
+"""All ranks' stacks as one: groups of ranks that stand alike, largest first, and who the crowd waits for.
 
-In come stack dumps with the rank each belongs to, out come groups of ranks that stand alike, largest first. Where a stack
-stands (in a collective, a save, the data loader, a lock) is told by the rows of `stacks.yaml`.
+Where a stack stands (in a collective, a save, the data loader, a lock) is told by the rows of `stacks.yaml`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Stack dumps of live or dying processes, whatever tool made them.
-
-In come the lines of a source, out comes one `StackDump` per process and moment. Frames are outermost first,
-whichever way the tool printed them.
-"""
+"""The lines of a source in, a `StackDump` per process and moment out; frames outermost first, whatever tool made them."""
 
 from __future__ import annotations
 

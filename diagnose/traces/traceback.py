@@ -1,7 +1,6 @@
-"""Tracebacks of one source, put apart where several ranks write into one stream.
+"""The lines of a source in, one `Traceback` per exception that was printed out, with those it was chained to or carried.
 
-In come the lines of a source, out comes one `Traceback` per exception that was printed, with the exceptions it was
-chained to or carried inside. Whether it matters (a launcher's own, a thread's, an ignored one) is for the rules.
+Whether it matters (a launcher's own, a thread's, an ignored one) is for the rules.
 """
 
 from __future__ import annotations

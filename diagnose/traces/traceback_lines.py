@@ -1,7 +1,6 @@
 """The lines of a traceback but for the one that names the exception: header, frame, chain sentence, end of a message.
 
-In comes the text of a message, out comes what it is; nothing here remembers the line before. Words and forms that are no
-grammar stand in `tracebacks.yaml`.
+Nothing here remembers the line before. Words and forms that are no grammar stand in `tracebacks.yaml`.
 """
 
 from __future__ import annotations

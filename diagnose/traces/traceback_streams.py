@@ -1,7 +1,6 @@
 """Who prints which traceback: the lines of one stream, given to the open traceback they continue.
 
-In come lines of many speakers, out come assembled tracebacks in the order in which they ended. Ranks that write
-into one console without a prefix are told apart by their frames, as far as that can be done.
+Ranks that write into one console without a prefix are told apart by their frames, as far as that can be done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Thousands of rows in, a few folded lines out: ranks that tell the same are one line; `limits.yaml` says how many.
-
-A row is a mapping of short printable phrases: templates alone read it, and docs/templates.md says what each list has.
-"""
+"""Thousands of rows in, a few folded lines out (`limits.yaml`): short phrases, for templates (docs/templates.md)."""
 
 from __future__ import annotations
 

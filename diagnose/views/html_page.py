@@ -1,7 +1,6 @@
-"""A `Report` in, one self-contained HTML page out: it opens from disk and asks the network for nothing.
+"""A `Report` in, one HTML page out that asks the network for nothing; its content policy runs the page's own script only.
 
-Log text reaches the page only escaped by Jinja, or as JSON whose `<` is escaped, which the script shows as text.
-A content policy lets no script run but the page's own, by its hash.
+Log text reaches the page escaped by Jinja, or as JSON whose `<` is escaped, which the script shows as text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them.
-
-Our forms are Jinja templates under `templates/`, and a user's may be one (docs/templates.md).
-"""
+"""A `Report` in, text of one form out, without secrets: Jinja templates of ours or the user's (docs/templates.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""A `Report` in, what is shown of it out: the same facts as short printable phrases in one language, cut to limits.
+"""A `Report` in, what is shown of it out, for every form and user's template: short printable phrases, cut to limits.
 
-Every renderer and every user's template lays out this view (docs/templates.md); none of them decides anything.
 No text in it holds a terminal sequence or control character; escaping for the form at hand is the renderer's work.
 """
 
