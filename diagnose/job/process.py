@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -143,15 +143,10 @@ def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: 
     for sign in sorted(signs, key=lambda e: (e.attempt, e.time or 0.0, e.line or 0)):
         process = found[sign.rank or 0]
         process.first_sign, process.last_sign = process.first_sign or sign, sign
-    for process in found.values():
-        _place(process, places, speaking)
+    for rank, process in found.items():
+        own = any(e.rule.tells not in CERTIFICATES for e in process.events)
+        process.has_lines = rank in speaking or process.last_sign is not None or own
+        process.host = places.host_of.get(rank) or next((e.host for e in process.events if e.host), None)
+        process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
+        process.device = places.device_of.get(rank)
     return found
-
-
-def _place(process: Process, places: Places, speaking: Container[int]) -> None:
-    rank, events = process.rank, process.events
-    own = any(e.rule.tells not in CERTIFICATES for e in events)
-    process.has_lines = rank in speaking or process.last_sign is not None or own
-    process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
-    process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
-    process.device = places.device_of.get(rank)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..traces.traceback_lines import is_library
-from .event import SourceEvents
 from .identity_table import Places
 from .job import Job
 
@@ -26,7 +25,9 @@ def placed_stacks(job: Job) -> list[Placed]:
     """Yield every dump of a live process."""
     found = []
     for source in job.sources:
-        only = _only_rank(source) if source.stacks else None
+        # the one rank that a file's lines name, or that its place tells, where all its dumps are of one process
+        ranks = {*(x.rank for x in source.speakers), *(e.rank for e in source.events)} - {None} if source.stacks else {None}
+        only = ranks.pop() if len(ranks) == 1 == len({_process(dump) for dump in source.stacks}) else None
         for dump in source.stacks:
             rank = _rank_of(job.places, source.name, dump)
             rank = rank if rank is not None else only
@@ -83,13 +84,6 @@ def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
     if rank is None and dump.local_rank is not None and host:
         rank = places.rank_of_local.get((host, dump.local_rank))
     return rank
-
-
-def _only_rank(source: SourceEvents) -> int | None:
-    """Find the one rank that a file's lines name, or that its place tells, where all its dumps are of one process."""
-    ranks = {*(speaker.rank for speaker in source.speakers), *(event.rank for event in source.events)} - {None}
-    is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
-    return ranks.pop() if is_one else None
 
 
 def _process(dump: StackDump) -> str:

@@ -114,15 +114,12 @@ class _Outlived:
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
+            kept = self._sources[event.source].scan.kept()  # a step does not heal the weights, nor does an end
+            below = (text for n, text in kept.items() if n > (event.end_line or 0))
+            return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
         if event in self._gone_past or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
-
-    def _is_finite_again(self, event: Event) -> bool:
-        kept = self._sources[event.source].scan.kept()
-        below = (text for n, text in kept.items() if n > (event.end_line or 0))
-        return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
 
     def _is_noise(self, event: Event) -> bool:
         """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""

@@ -44,7 +44,10 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     numbered = max((int(m["number"]) + 1 for name in (*hosts, *pods) if (m := WORKER.match(name))), default=0)
     nodes = max([len(hosts), len(addresses), numbered, _agents(places, sources), *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
-    is_later_node = any(p.node_rank for p in places.by_source.values()) or any(map(_counts_on, sources))
+    # on nodes behind the first a process has another rank than local rank: `rank : 11 (local_rank: 3)`
+    both = [[as_rank(e.fields.get(x)) for x in ("rank", "local_rank")] for s in sources for e in s.telling("exit")]
+    is_later_node = any(p.node_rank for p in places.by_source.values())
+    is_later_node |= any(None not in pair and pair[0] != pair[1] for pair in both)
     places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
     places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
 
@@ -125,13 +128,6 @@ def _nodes_asked_for(source: SourceEvents) -> int:
     own = [as_rank(e.fields.get("node_rank")) for e in told]
     own += [int(m["number"]) for command in commands if (m := NODE_RANK.search(command))]
     return max([1, *(n for n in numbers if n), *(n + 1 for n in own if n)])
-
-
-def _counts_on(source: SourceEvents) -> bool:
-    """Whether a process has another rank than local rank, as on nodes behind the first: `rank : 11 (local_rank: 3)`."""
-    told = (e.fields for e in source.telling("exit"))
-    both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
-    return any(rank is not None and local is not None and rank != local for rank, local in both)
 
 
 def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..advice.statement import CodePlace, Evidence, Place, Span
-from ..job.event import Event, Exhibit, Speaker
+from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..job.process import CRASHES
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339
-from ..traces.stack_forms import StackDump
 from ..traces.stack_tree import main_thread
 from ..traces.traceback import Link, Traceback
 from ..traces.traceback_lines import Frame, is_library
@@ -38,6 +37,8 @@ class Exhibitor:
         """Yield the evidence of one place."""
         event = exhibit.event
         line, end, text = self._telling(exhibit)
+        who = event.speaker if event else None  # as a prefix calls it: `WorkerDict pid 4711 on 10.0.0.3`
+        named = (who.actor, f"pid {who.pid}" if who.pid else "", f"on {who.ip}" if who.ip else "") if who else ()
         return Evidence(
             file=exhibit.source,
             line=line,
@@ -53,7 +54,7 @@ class Exhibitor:
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in) if event else (),
             own_code=self._own_code(event, exhibit),
-            speaker=_named(event.speaker) if event else "",
+            speaker=" ".join(filter(None, named)),
         )
 
     def _telling(self, exhibit: Exhibit) -> tuple[int | None, int | None, str]:
@@ -75,7 +76,11 @@ class Exhibitor:
     def _own_code(self, event: Event | None, exhibit: Exhibit) -> tuple[CodePlace, ...]:
         if event is not None and (event.traceback is not None or event.cause not in CRASHES):
             return own_code(event.traceback, exhibit.line)
-        return own_code_of_stack([d for s in self._job.sources if s.name == exhibit.source for d in s.stacks], exhibit.line)
+        # of the stack around the line, or of the thread that crashed, which is below the line that says so
+        at, dumps = exhibit.line or 0, (d for s in self._job.sources if s.name == exhibit.source for d in s.stacks)
+        dump = next((d for d in dumps if at and d.line - BELOW * (not d.is_live) <= at <= d.end_line), None)
+        thread = main_thread(dump) if dump is not None else None
+        return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
         if line is None or source not in self._scans:
@@ -120,19 +125,6 @@ def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, 
     raised: tuple[Traceback | Link, ...] = (traceback, *traceback.links)
     chain = sorted(raised, key=lambda one: abs(one.exception_line - line))
     return next(filter(None, (_own(one.frames) for one in chain)), ())
-
-
-def own_code_of_stack(dumps: Sequence[StackDump], line: int | None) -> tuple[CodePlace, ...]:
-    """Yield the same of the stack around `line`, or of the thread that crashed, which is below the line that says so."""
-    dump = next((d for d in dumps if line is not None and d.line - BELOW * (not d.is_live) <= line <= d.end_line), None)
-    thread = main_thread(dump) if dump is not None else None
-    return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()
-
-
-def _named(speaker: Speaker) -> str:
-    """The process that printed a line, as its prefix calls it: `WorkerDict pid 4711 on 10.0.0.3`."""
-    named = (speaker.actor, f"pid {speaker.pid}" if speaker.pid else "", f"on {speaker.ip}" if speaker.ip else "")
-    return " ".join(filter(None, named))
 
 
 def _own(frames: Sequence[Frame]) -> tuple[CodePlace, ...]:

@@ -166,7 +166,11 @@ def _reported(job: Job) -> tuple[CollectiveRow, ...]:
         by_number: dict[int | None, dict[int, Stuck]] = defaultdict(dict)
         for rank, s in table.stuck.items():
             by_number[s.seq][rank] = s
-        calls = {seq: _usual_call(GroupTable(table.group, stuck)) for seq, stuck in by_number.items()}
+        calls: dict[int | None, tuple[str | None, int | None] | None] = {}  # the usual one; of many that differ none
+        for seq, beside in ((seq, GroupTable(table.group, stuck)) for seq, stuck in by_number.items()):
+            call = beside.majority("op"), beside.majority("numel_in")
+            alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
+            calls[seq] = call if alike > 1 or len(beside.stuck) < 3 else None
         for rank, s in table.stuck.items():
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
             is_other = bool(table.group) and s.seq is not None and s.seq != usual
@@ -174,13 +178,6 @@ def _reported(job: Job) -> tuple[CollectiveRow, ...]:
             verdict = ("behind" if s.seq < usual else "ahead") if is_other else "differs" if is_odd else ""
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)
-
-
-def _usual_call(beside: GroupTable) -> tuple[str | None, int | None] | None:
-    """The operation and size of those that are stuck at one number of a group; of many that all differ, none is usual."""
-    call = beside.majority("op"), beside.majority("numel_in")
-    alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
-    return call if alike > 1 or len(beside.stuck) < 3 else None
 
 
 def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:

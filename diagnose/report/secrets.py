@@ -10,6 +10,7 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +45,10 @@ class _Kinds:
         groups = "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(rows["tokens"].values()))
         self.token = lazy(rf"{_BEGIN}(?:{groups})")
         self.private = [(kind, lazy(pattern)) for kind, pattern in rows["private"]]
-        self.contexts = [(kind, near.split() or [""], _written_out(found)) for kind, near, found in rows["contexts"]]
+        self.contexts = [
+            (kind, near.split() or [""], lazy(x.replace("<gap0>", _GAP0).replace("<gap>", _GAP).replace("<begin>", _BEGIN)))
+            for kind, near, x in rows["contexts"]
+        ]
 
 
 _kinds = cache(_Kinds)
@@ -74,10 +78,6 @@ _BROKEN = lazy(
 _VERSION_BEFORE = lazy(
     r"(?i)(?:[=<>~!@]=|version|ver|cudnn|cuda|nccl|driver|release|build|firmware|fw)[\"':=( \t]{0,4}$|[v_-]$"
 )
-
-
-def _written_out(pattern: str) -> re.Pattern[str]:
-    return lazy(pattern.replace("<gap0>", _GAP0).replace("<gap>", _GAP).replace("<begin>", _BEGIN))
 
 
 def find_secrets(text: str) -> Iterator[Found]:
@@ -172,7 +172,6 @@ def find_private(text: str) -> Iterator[Found]:
 
 
 def _is_public(address: str) -> bool:
-    try:
+    with suppress(ValueError):  # "2.999.1.1", "2024:10:12"
         return ipaddress.ip_address(address).is_global
-    except ValueError:  # "2.999.1.1", "2024:10:12"
-        return False
+    return False
