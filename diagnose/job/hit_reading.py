@@ -224,7 +224,7 @@ class SourceReading:
             heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self.lines[i]).prefix) == tb.speaker)
             line = next(heads, line)
         elif tb is not None and not speaker_key(line.prefix):
-            line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
+            line = record_above(above, next(iter(tb.frames), None)) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
             # a record may only announce what stands indented below it: `ERROR [rank 3] Training failed:`
             is_announced = above is not None and line.raw[:1].isspace() and above.message.rstrip().endswith(":")

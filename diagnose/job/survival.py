@@ -137,7 +137,11 @@ class _Outlived:
         return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
-        if self._crashed_while_closing(event, end):
+        # A process, of whichever rank, may break down within the moment below the end: ranks are done together.
+        stream, gap_s = self._streams[event.source], (event.time or end.time or 0.0) - (end.time or event.time or 0.0)
+        is_below = event.source == end.source and (event.line or 0) > (end.line or 0)
+        is_below &= stream is None or stream.last <= (end.line or 0) + BUFFERED_LINES  # no second stage of the work
+        if is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event):
             return True
         if _differ(event.rank, end.rank) or _differ(event.host, end.host):
             return False
@@ -147,14 +151,6 @@ class _Outlived:
         if event.source == end.source:
             return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
         return (end.time or 0.0) > (event.time or 0.0) + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
-
-    def _crashed_while_closing(self, event: Event, end: Event) -> bool:
-        """Whether a process, of whichever rank, broke down within the moment below the end: ranks are done together."""
-        stream, line = self._streams[event.source], end.line or 0
-        is_below = event.source == end.source and (event.line or 0) > line
-        is_below &= stream is None or stream.last <= line + BUFFERED_LINES  # no second stage of the work
-        gap_s = event.time - end.time if event.time is not None and end.time is not None else 0.0
-        return is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event)
 
     def _goes_on_itself(self, event: Event) -> bool:
         """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""

@@ -54,8 +54,7 @@ def give_back_memory() -> None:
         trim(0)
 
 
-FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
-LAST = 6  # … and the last ones
+FEW = 6  # occurrences of a rule that are kept per speaker: so many first ones, and as many last ones
 CENSUS = 16  # the same for rules that correlators count (`census: true`)
 
 
@@ -89,7 +88,7 @@ class Tally:
     @property
     def at_least(self) -> bool:
         """Whether there may be more hits than were counted."""
-        return len(self.first) + len(self.last) == (2 * CENSUS if self.census else FIRST + LAST)
+        return len(self.first) + len(self.last) == 2 * cap(self.census)
 
     def hits(self) -> list[Hit]:
         """Yield the kept hits in order, each once."""
@@ -130,13 +129,12 @@ def _signs(rows: Iterable[Any]) -> Signs:
     return {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in rows}
 
 
-def cap(census: bool) -> tuple[int, int]:
-    """Yield how many first and last hits a rule keeps per speaker."""
-    return (CENSUS, CENSUS) if census else (FIRST, LAST)
+def cap(census: bool) -> int:
+    """Yield how many first hits a rule keeps per speaker, and how many last ones."""
+    return CENSUS if census else FEW
 
 
 def tally_of(hits: list[Hit], want: str, census: bool) -> Tally:
     """Yield the tally of all hits, or of the first and last ones."""
-    first, last = cap(census)
-    rest = hits[first:]
-    return Tally(hits[:first], rest[-last:], want, census)
+    most = cap(census)
+    return Tally(hits[:most], hits[most:][-most:], want, census)

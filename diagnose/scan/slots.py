@@ -36,7 +36,7 @@ class Slot:
     @classmethod
     def of(cls, speaker: bytes, rule: RuleForms) -> Slot:
         """Yield an empty slot."""
-        return cls(speaker.decode("utf-8", "replace"), rule, cap(rule.census)[1])
+        return cls(speaker.decode("utf-8", "replace"), rule, cap(rule.census))
 
     def settle(self, verifier: Verifier) -> list[tuple[Passage, Hit]]:
         """Verify the latest of what waits; yield those that are among the last hits, the latest first."""

@@ -99,7 +99,10 @@ class Walk:
         if self.own <= 0:
             return is_near
         if who:
-            self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
+            # below frames of no speaker `who` may rather be the name of the exception that these lead to
+            is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
+            is_exception = is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
+            self.is_mine = is_same(who, self.speaker) or is_exception
         if not self.is_mine and (who or self.speaker):  # without a speaker it goes on with what was said last
             self.gap += 1
             return is_near
@@ -110,11 +113,6 @@ class Walk:
         else:
             self.own -= 1
         return True
-
-    def _ends_frames(self, who: bytes) -> bool:
-        """Tell whether `who` is rather the name of the exception that the frames just read of no speaker lead to."""
-        is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
-        return is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
 
     def _count(self, raw: bytes) -> None:
         """Count a line of the speaker against those still to come, unless it shows that what is followed goes on."""

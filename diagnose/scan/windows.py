@@ -43,11 +43,6 @@ class Windows:
         everything = {**dict(self.first), **dict(self.last), **self.lines, **self.long}
         return dict(sorted(everything.items()))
 
-    def at(self, number: int) -> str | None:
-        """Yield one kept line, without sorting all of them."""
-        places = (self.long, self.lines, dict(self.last), dict(self.first))
-        return next((place[number] for place in places if number in place), None)
-
     def keep(self, span: Span, lines: list[tuple[int, bytes]]) -> None:
         """Keep lines, by number, for the hit that `span` names."""
         numbers, kept = self.spans[span], self.lines

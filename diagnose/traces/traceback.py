@@ -178,17 +178,16 @@ def _is_warned(tb: Traceback, by_number: Mapping[int, Line]) -> bool:
     return head.prefix.rank in (None, above.prefix.rank) and _ANNOUNCES.search(above.message) is not None
 
 
-def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: bool = False) -> Line | None:
-    """Yield the record that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
+def record_above(above: Line | None, outermost: Frame | None) -> Line | None:
+    """Yield the record of a rank that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
 
     What nobody caught begins in a module, and may stand below any other rank's record.
     """
     if above is None or _is_uncaught(outermost) or not above.message.strip():
         return None
-    if is_of_a_rank and above.prefix.rank is None and above.prefix.local_rank is None:
-        return None
-    is_said = is_of_a_rank and above.prefix.severity is None and _ANNOUNCES.search(above.message) is not None
-    return above if is_said or above.prefix.severity in ("W", "E", "F") else None
+    who = above.prefix
+    is_said = who.severity in ("W", "E", "F") or (who.severity is None and _ANNOUNCES.search(above.message))
+    return above if is_said and (who.rank is not None or who.local_rank is not None) else None
 
 
 def _is_uncaught(outermost: Frame | None) -> bool:
