@@ -17,6 +17,7 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
@@ -49,14 +50,9 @@ BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
 ABOVE, BELOW, LEAST_SAID, MOST_QUOTED = 40, 13, 12, 120  # lines read beside a failure; characters that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
-_SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
-_ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
-_NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
-_MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
-_POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
-_WORD = re.compile(r"\w+")
-_PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
-_PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}", re.ASCII)  # in what is said, for commands
+_SLURM_FILE, _ADDRESS, _NAME, _MODULE, _POD, _WORD, _PACKAGES, _PATH, _NATIVE_FRAME, _OF_A_HANDLER = (
+    lazy(pattern) for pattern in tables(SHARED)["patterns"].values()
+)
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
@@ -226,8 +222,7 @@ def _beside(job: Job, told: Event | None) -> dict[str, Any]:
     at = (told.line or 0) if told is not None else 0
     near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
     said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
-    frame, handler = (re.compile(tables(SHARED)["patterns"][name]) for name in ("native_frame", "of_a_handler"))
-    inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
+    inside = (m for x in near if x.number > at for m in _NATIVE_FRAME.finditer(x.message) if not _OF_A_HANDLER.search(m[0]))
     inner = next(inside, None)
     return {
         "line_above": next((text for text in reversed(said) if len(text) >= LEAST_SAID), None),

@@ -23,7 +23,7 @@ from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, Same, SourceEvents, kept_lines
+from .event import Event, Same, SourceEvents, kept_lines, named_in, printed, speaker_named
 from .hit_reading import LAST_RESORT, SourceReading
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class EventReader:
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
         stacks = _stacks(scan, lines)
-        shared = self._catalogue, self._matcher, self._same
-        reading = SourceReading(*shared, scan.name, lines, keys, tracebacks, stacks)
+        reading = SourceReading(self._catalogue, self._matcher, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         if tracebacks:
@@ -76,7 +75,7 @@ class EventReader:
             scan.name,
             scan.kind,
             events,
-            tuple(self._same.speakers(x.prefix for x in lines)),
+            tuple(map(speaker_named, dict.fromkeys(named_in(x.prefix) for x in lines))),
             self._same(tuple(years.items())),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted),
@@ -183,11 +182,11 @@ def _year_of(day: float) -> int:
 def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
     """Give each event the stamp of the nearest line above that has one, else of the first below; equal ones held once."""
     numbers = [number for number, _ in stamps]
-    held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
+    held = {id(stamp): same(stamp, printed(stamp)) for _, stamp in stamps}
     for event in source.all_events():
         above, stamp = bisect_right(numbers, event.line or 0), event.stamp
         event.near_is_below = above == 0
         if stamp is not None:
-            event.stamp = held.get(id(stamp)) or same.stamp(stamp)
+            event.stamp = held.get(id(stamp)) or same(stamp, printed(stamp))
         if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
             event.near = held[id(stamps[max(above - 1, 0)][1])]

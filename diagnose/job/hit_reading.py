@@ -25,7 +25,7 @@ from ..traces.quotation import (
 )
 from ..traces.traceback import Traceback, innermost, record_above
 from ..traces.traceback_lines import told_frames
-from .event import Event, Same, sign_line, words_of
+from .event import Event, named_in, sign_line, speaker_named, words_of
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
@@ -42,7 +42,6 @@ class SourceReading:
 
     catalogue: Catalogue
     matcher: Matcher
-    same: Same
     source: str
     lines: Sequence[Line]
     keys: Sequence[str]  # who speaks on each line
@@ -213,7 +212,7 @@ class SourceReading:
         who = prefix if tb is None and prefix.end else self._speaking(line, tb).prefix
         return Event(
             rule, cause, role, self.source, number, end if end > number else number, words_of(line, text), fields,
-            self.same.speaker(who), prefix.stamp, tb,
+            speaker_named(named_in(who)), prefix.stamp, tb,
         )  # fmt: skip
 
     def _speaking(self, line: Line, tb: Traceback | None) -> Line:

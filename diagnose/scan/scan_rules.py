@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
+from ..lines.cache import tables
 from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, Marks, marks_at_start
@@ -18,22 +20,7 @@ from .kept import Hit
 from .progress import ProgressLines
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
-MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
-    TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
-    STACK: (
-        "(most recent call first)",
-        "(active)",
-        "(idle)",
-        "(active+gil)",
-        "(LWP ",
-        "Exception raised from ",
-        "Traceback for thread ",
-        "TID ",
-        "#0  0x",
-        "Stack trace of the failed collective:",
-    ),
-    REPORT: (" FAILED  ", " HUNG  ", " RECOVERED  ", " UNFINISHED  ", "Inputs read: "),
-}
+MARKS = Path(__file__).with_name("marks.yaml")
 NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
 _TAGS = frozenset(TAG_LITERALS)
@@ -44,10 +31,9 @@ class ScanRules:
 
     def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
-        marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
         # Who is asked of whole tracebacks only is left out: its literals (`Error`) stand on far too many lines.
         asked = (r for r in rules if r.tells != "progress" and not (r.generic and r.match == "traceback"))
-        self.main = Matcher([*asked, *marks])
+        self.main = Matcher([*asked, *mark_rules()])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
@@ -120,10 +106,12 @@ def _want(rule: Rule) -> str:
 
 
 @cache
-def mark_rule(name: str, literals: tuple[str, ...]) -> Rule:
-    """Yield what opens a window as a rule that matches wherever one of its texts stands."""
-    # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
-    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)
+def mark_rules() -> list[Rule]:
+    """Yield what opens a window as rules that match wherever one of their texts stands."""
+    return [  # of threads each is a speaker: a file may hold the stacks of a thousand ranks
+        Rule(name, "context", "stack", "", (Form(tuple(literals), ""),), "", id=name, census=name == STACK)
+        for name, literals in tables(MARKS).items()
+    ]
 
 
 # --- lines that are alike ------------------------------------------------------------------------------------------
