@@ -192,7 +192,6 @@ class Scanner:
         if self._ring_bytes > RING_BYTES or not self._waiting:
             self._settle()
             del self._ring[:-1]
-            text.forget_previous(TAIL_LINES)
             self._ring_bytes = len(text.data)
         self._prune()
 

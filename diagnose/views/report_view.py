@@ -205,15 +205,17 @@ class _Builder:
         }
 
     def alternative(self, a: parts.Alternative) -> Row:
+        return self._weighed(a, a.title or a.cause, (), a.why_not)
+
+    def _weighed(self, a: parts.Alternative | parts.Attempt, title: str, notes: Sequence[str], why: str = "") -> Row:
         ranks, host = [c.rank for c in a.culprits if c.rank is not None], next((c.host for c in a.culprits if c.host), None)
-        names, first = who(self._say, ranks, host), next(iter(a.evidence), None)
-        return self.once(self._message(a.cause, a.title or a.cause, names, first, (), a.why_not))
+        first = next(iter(a.evidence), None)
+        return self.once(self._message(a.cause, title, who(self._say, ranks, host), first, notes, why))
 
     def attempt(self, a: parts.Attempt) -> Row:
         span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
         notes = [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
-        names, first = who(self._say, [c.rank for c in a.culprits if c.rank is not None]), next(iter(a.evidence), None)
-        return self.once(self._message(a.cause, self._say("attempt", n=a.n), names, first, notes))
+        return self._weighed(a, self._say("attempt", n=a.n), notes)
 
     def moment(self, folded: Moment) -> Row:
         t, until = folded
