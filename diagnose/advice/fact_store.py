@@ -161,17 +161,14 @@ def differences(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice for each fact on which ranks, hosts, or a file and the running job, disagree."""
     found: list[Remark] = []
     for name, values in facts.known.items():
-        if len(values) > 1 and _is_shared(name, facts):
+        is_own = name == "world_size" and facts.get("framework") in _MANY_WORLDS
+        if name.startswith(("nccl_", "torch_nccl_")) and not name.endswith(("_version", "timeout_s")):
+            is_own = any(part in name for part in _PER_HOST)
+        elif name not in _SHARED and not name.endswith("_version"):
+            is_own = True
+        if len(values) > 1 and not is_own:
             found += _contradictions(name, values)
     return (*found, *_asked_and_started(facts))
-
-
-def _is_shared(name: str, facts: Facts) -> bool:
-    if name == "world_size" and facts.get("framework") in _MANY_WORLDS:
-        return False
-    if name.startswith(("nccl_", "torch_nccl_")) and not name.endswith(("_version", "timeout_s")):
-        return not any(part in name for part in _PER_HOST)
-    return name in _SHARED or name.endswith("_version")
 
 
 def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:

@@ -83,7 +83,11 @@ def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         return _least(fields, facts)
     if not ranks or not micro:
         divisor = ranks or whole(fields, "divisor") or printed
-        return _multiples(train, divisor) if divisor else {}
+        if not divisor or train % divisor == 0:
+            return {}
+        near = [n for n in (train // divisor * divisor, (train // divisor + 1) * divisor) if n > 0]
+        divisors = [n for n in range(min(train, divisor, MAX_BATCH >> 4), 1, -1) if train % n == 0]
+        return {"train": train, "divides_by": divisor, "multiples": near, "divisors": divisors[:MAX_SETTINGS]}
     found = {"train": train, **_settings(train, micro, ranks, facts)}
     if not accumulation or not printed:
         return {**found, "micro": micro, "ranks": ranks}
@@ -128,15 +132,6 @@ def _least(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         return {"is_too_small": True}
     least = Setting(micro, 1, ranks)
     return {"is_too_small": True, "least": least, "least_flags": flags_for(least, facts), "train": train}
-
-
-def _multiples(train: int, divisor: int) -> dict[str, Any]:
-    """A number that has to be a multiple of another: the nearest ones, and what divides it."""
-    if train % divisor == 0:
-        return {}
-    near = [n for n in (train // divisor * divisor, (train // divisor + 1) * divisor) if n > 0]
-    divisors = [n for n in range(min(train, divisor, MAX_BATCH >> 4), 1, -1) if train % n == 0]
-    return {"train": train, "divides_by": divisor, "multiples": near, "divisors": divisors[:MAX_SETTINGS]}
 
 
 def flags_for(setting: Setting, facts: Facts) -> Flags:
@@ -214,7 +209,11 @@ def _present(facts: Facts) -> int | None:
 
 def resource_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `gpus_asked` (as a sum), `gpus_present`, what would fit, and a process without a visible device."""
-    asked, found = demands(facts), _hidden_device(facts)
+    asked, found = demands(facts), dict[str, Any]()
+    visible, local = _visible(facts), facts.number("gpus_per_node")
+    if visible is not None and local and visible < local <= MOST_GPUS:  # one addresses a device beyond those it may see
+        all_devices = Flags(",".join(map(str, range(local))))
+        found = {"visible_gpus": visible, "local_processes": local, "all_devices": all_devices}
     present = whole(fields, "available_gpus", "available", "present", "existing") or _present(facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
     if wanted is None or present is None or wanted == present:
@@ -244,14 +243,6 @@ def _fitting(smaller: Demand, facts: Facts) -> dict[str, Any]:
         return found
     flags = f"--{smaller.role}_num_nodes {smaller.nodes} --{smaller.role}_num_gpus_per_node {smaller.per_node}"
     return {**found, "fitting_flags": Flags(f"{flags} --train_batch_size {batch.train}" if batch else flags)}
-
-
-def _hidden_device(facts: Facts) -> dict[str, Any]:
-    """A process that addresses a device beyond those it may see."""
-    visible, local = _visible(facts), facts.number("gpus_per_node")
-    if visible is None or not local or not visible < local <= MOST_GPUS:
-        return {}
-    return {"visible_gpus": visible, "local_processes": local, "all_devices": Flags(",".join(map(str, range(local))))}
 
 
 def idle_notices(facts: Facts) -> tuple[Remark, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import repeat
@@ -55,7 +55,11 @@ class EventReader:
         lines, hits, capped = lines_without_reports(scan), scan.hits(), scan.capped()
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
-        stacks = _stacks(scan, lines)
+        stacks: list[StackDump] = []
+        if scan.kind == "json-stacks" or scan.holds(STACK):  # the scan met the mark of one
+            from ..traces.stacks import find_stacks
+
+            stacks = find_stacks(lines)
         reading = SourceReading(self._catalogue, self._matcher, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
@@ -97,15 +101,6 @@ def _signs(reading: SourceReading, stored: SourceScan, scan: SourceScan) -> Iter
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
             yield pair
-
-
-def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
-    """Dumps of live threads, where the scan met the mark of one."""
-    if scan.kind != "json-stacks" and not scan.holds(STACK):
-        return []
-    from ..traces.stacks import find_stacks
-
-    return find_stacks(lines)
 
 
 def lines_without_reports(scan: SourceScan) -> list[Line]:
@@ -161,17 +156,11 @@ def _whole(events: list[Event]) -> Iterator[Event]:
     for event in events:
         if event.rule.match == "block":
             block = last.get(event.rule.tells)
-            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
-                continue
+            told, said = ({k: v for k, v in e.fields.items() if v is not None} for e in (event, block or event))
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and told.items() < said.items():
+                continue  # less than the block in which it begins, and nothing else
             last[event.rule.tells] = event
         yield event
-
-
-def _is_part(event: Event, block: Event) -> bool:
-    """Whether the event says less than the block in which it begins, and nothing else."""
-    told = {name: value for name, value in event.fields.items() if value is not None}
-    same = all(block.fields.get(name) == value for name, value in told.items())
-    return same and len(told) < sum(value is not None for value in block.fields.values())
 
 
 @lru_cache(1024)

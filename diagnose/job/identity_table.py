@@ -139,7 +139,11 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     _learn_named_after_hosts(places, sources)
     heard = {*places.source_host.values(), *(p.host for s in sources for p in s.speakers if p.host)}
     heard |= {str(e.fields["host"]) for s in sources for e in s.events if e.fields.get("host")}
-    places.alias = {**_full_names(heard), **_nodes_of_pods(places, sources)}
+    by_label: dict[str, set[str]] = defaultdict(set)  # `n7.cluster.local` is `n7`, where both are heard of
+    for name in (n for n in heard if n not in HERE and not ADDRESS.match(n)):
+        by_label[name.partition(".")[0]].add(name)
+    full = {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
+    places.alias = {**full, **_nodes_of_pods(places, sources)}
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
 
@@ -158,14 +162,6 @@ def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) ->
         around = [folder for folder in folders if folder in hosts]
         if named or around:
             places.source_host[source.name] = max(named, key=len) if named else around[-1]
-
-
-def _full_names(names: set[str]) -> dict[str, str]:
-    """`n7.cluster.local` -> `n7`, where both are heard of."""
-    by_label: dict[str, set[str]] = defaultdict(set)
-    for name in (n for n in names if n not in HERE and not ADDRESS.match(n)):
-        by_label[name.partition(".")[0]].add(name)
-    return {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
 
 
 def _nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> dict[str, str]:

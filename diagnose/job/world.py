@@ -49,7 +49,10 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     is_later_node = any(p.node_rank for p in places.by_source.values())
     is_later_node |= any(None not in pair and pair[0] != pair[1] for pair in both)
     places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
-    places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
+    # Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs.
+    largest = (counts or 8) if places.world_from == STATED else max(counts, most, 8)
+    fits = places.world_size is None or places.world_size <= largest
+    places.is_one_node = nodes <= 1 and not is_later_node and fits
 
 
 def _speaks_of_a_job(source: SourceEvents) -> bool:
@@ -140,10 +143,3 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         if 0 < small < large < small * MAX_RANK and large % small == 0:
             ratios[large // small] += 1
     return ratios
-
-
-def _fits_one_node(places: Places, local_count: int, labelled: int) -> bool:
-    """Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs."""
-    if places.world_from == STATED and places.world_size is not None:
-        return places.world_size <= (local_count or 8)
-    return places.world_size is None or places.world_size <= max(local_count, labelled, 8)

@@ -98,13 +98,10 @@ def _root_first(
     if any(roots.intersection(g) for g in above):
         return groups, set()
     below = [g for g in rest if roots.intersection(g)]
-    late = [g for g in below if not {g[0], rest[0][0]} & bounds.keys() and _is_after(g[0].time, rest[0][0].time)]
+    effect_s = (rest[0][0].time or math.inf) + SAME_CLOCK_S  # what both print themselves cannot be the same moment
+    late = [g for g in below if not {g[0], rest[0][0]} & bounds.keys() and (g[0].time or 0.0) > effect_s]
     moved = [g for g in below if g not in late]
     return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
-
-
-def _is_after(root: float | None, effect: float | None) -> bool:
-    return root is not None and effect is not None and root > effect + SAME_CLOCK_S
 
 
 def _entry(events: list[Event], context: _Context) -> TimelineEntry:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,7 +108,8 @@ class Kept:
             [rule, speaker, t.want, t.census, [h.row() for h in t.first], [h.row() for h in t.last]]
             for (rule, speaker), t in sorted(self.tallies.items())
         ]
-        return {"tallies": tallies, "progress": _sign_rows(self.progress), "windows": self.windows.to_json()}
+        signs = [[speaker, [h.row() for h in pair]] for speaker, pair in sorted(self.progress.items())]
+        return {"tallies": tallies, "progress": signs, "windows": self.windows.to_json()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Kept:
@@ -118,15 +118,8 @@ class Kept:
             (rule, speaker): Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
             for rule, speaker, want, census, first, last in raw["tallies"]
         }
-        return cls(Windows.from_json(raw["windows"]), _signs(raw["progress"]), tallies)
-
-
-def _sign_rows(signs: Signs) -> list[Any]:
-    return [[speaker, [h.row() for h in pair]] for speaker, pair in sorted(signs.items())]
-
-
-def _signs(rows: Iterable[Any]) -> Signs:
-    return {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in rows}
+        signs = {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in raw["progress"]}
+        return cls(Windows.from_json(raw["windows"]), signs, tallies)
 
 
 def cap(census: bool) -> int:

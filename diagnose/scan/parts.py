@@ -55,10 +55,12 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     if not extents and (not source.seekable or size <= min(SEGMENT_BYTES, 2 * (edge_bytes or SEGMENT_BYTES))):
         return [Part(source)]
     spans = extents or [(0, size)]
-    cuts = sorted({*range(0, size, SEGMENT_BYTES), *_edges(spans, edge_bytes)})
+    cuts, data = {*range(0, size, SEGMENT_BYTES)}, sum(b - a for a, b in spans)
+    if edge_bytes is not None and data > 2 * edge_bytes:  # where the head ends and the tail begins, holes not counted
+        cuts |= {_position(spans, edge_bytes), _position(spans, data - edge_bytes)}
     found: list[Part] = []
     for first, last in spans:
-        inner = [first, *(c for c in cuts if first < c < last), last]
+        inner = [first, *sorted(c for c in cuts if first < c < last), last]
         for a, b in pairwise(inner):
             is_end = b == last
             end = None if is_end else b
@@ -89,14 +91,6 @@ def edge_bytes_for(sources: int, budget_s: float) -> int:
     """Yield how much of each head and tail is read first, so that those of all files fit into the budget."""
     share = int(budget_s * READ_BYTES_PER_S / (2 * max(sources, 1)))
     return max(MIN_EDGE_BYTES, min(EDGE_BYTES, share))
-
-
-def _edges(spans: list[tuple[int, int]], edge_bytes: int | None) -> list[int]:
-    """Where the head ends and the tail begins, holes not counted."""
-    data = sum(b - a for a, b in spans)
-    if edge_bytes is None or data <= 2 * edge_bytes:
-        return []
-    return [_position(spans, edge_bytes), _position(spans, data - edge_bytes)]
 
 
 def _position(spans: list[tuple[int, int]], count: int) -> int:

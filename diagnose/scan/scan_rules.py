@@ -88,7 +88,11 @@ class ScanRules:
         is_line = rule.match not in ("block", "traceback", "stack")
         marks = [self._marks_of(n) for n in forms] if is_line else []
         all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
-        return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, all_marks)
+        near = "line" if rule.role in ("context", "harmless") else "near"
+        of_marks = {TRACEBACK: "traceback", STACK: "stack", REPORT: "line"}
+        of_rules = {"block": f"block:{rule.lines}", "traceback": "rest", "stack": "stack"}
+        want = of_marks.get(rule.id) or of_rules.get(rule.match, near)
+        return RuleForms(self._numbers[rule.id], rule, forms, want, is_line, rule.census, all_marks)
 
     def _marks_of(self, number: int) -> tuple[bytes, ...] | None:
         if number not in self._marks:
@@ -96,13 +100,6 @@ class ScanRules:
             marks = [digit_marks(pattern) for pattern in (form.prefix, form.pattern) if pattern is not None]
             self._marks[number] = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
         return self._marks[number]
-
-
-def _want(rule: Rule) -> str:
-    near = "line" if rule.role in ("context", "harmless") else "near"
-    of_marks = {TRACEBACK: "traceback", STACK: "stack", REPORT: "line"}
-    of_rules = {"block": f"block:{rule.lines}", "traceback": "rest", "stack": "stack"}
-    return of_marks.get(rule.id) or of_rules.get(rule.match, near)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
@@ -129,10 +129,8 @@ class Walk:
 
     def row(self) -> list[Any]:
         """Yield plain values."""
-        return [
-            self.line, self.want, self.speaker.decode("latin-1"), self.near, self.own, self.is_mine, self.most,
-            self.lines_left, self.bytes_left, self.gap,
-        ]  # fmt: skip
+        line, want, speaker, *rest = astuple(self)
+        return [line, want, speaker.decode("latin-1"), *rest]
 
 
 def walk_for(line: int, want: str, raw: bytes) -> Walk | None:

@@ -236,7 +236,8 @@ class Assembly:
         if self.is_whole_line_ours:
             return True
         segment = self.segment
-        if self._left_margin or segment.is_one_line:
+        is_one_line = segment.exception.rpartition(".")[2] in WORDS["of_one_line"] and "Caught " not in segment.message[:8]
+        if self._left_margin or segment.is_bare or is_one_line:
             return False
         if self._blanks and not (RESUMES.match(text) or not segment.message.strip()):
             return False
