@@ -65,7 +65,11 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
 
     Lines of no rank speak for rank 0; those that one host alone has, for the one there that did not come.
     """
-    own = [e for e in (*info.events, *_unplaced(job, info)) if e.rule.tells in ("activity", "activity-end", "finished")]
+    unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
+    if info.rank:
+        elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
+        unplaced = [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
+    own = [e for e in (*info.events, *unplaced) if e.rule.tells in ("activity", "activity-end", "finished")]
     own = [e for e in own if e.source != before.source or (e.line or 0) < (before.line or 0)]
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
     if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
@@ -82,14 +86,6 @@ def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
     source = next(s for s in job.sources if s.name == doing.source)
     number = source.last_sign_line or 0
     return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines({number}))
-
-
-def _unplaced(job: Job, info: RankInfo) -> list[Event]:
-    unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
-    if not info.rank:
-        return unplaced
-    elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
-    return [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

@@ -48,14 +48,6 @@ class Clocks:
 def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> Clocks:
     """Fill in `time` and `onset` of every event; yield what was inferred."""
     clocks = Clocks(zone_s=zone_s or 0.0, zone_from="given" if zone_s is not None else "taken as UTC")
-    _infer_year(clocks, sources)
-    for source in sources:
-        _set_times(clocks, source)
-    _align(clocks, sources)
-    return clocks
-
-
-def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
         years.update(dict(source.years))
@@ -64,6 +56,10 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:
         clocks.year, clocks.year_from = max(years, key=lambda y: (years[y], y)), "printed elsewhere in the logs"
+    for source in sources:
+        _set_times(clocks, source)
+    _align(clocks, sources)
+    return clocks
 
 
 def _set_times(clocks: Clocks, source: SourceEvents) -> None:

@@ -50,17 +50,14 @@ class RankLines:
             if places.source_rank.get(source.name) == rank:
                 found += [(source.name, x) for x in source.tail()]
             elif any(_rank_of(speaker, places) == rank for speaker in source.speakers):
-                found += [(source.name, x) for x in self._of_shared(source, places).get(rank, ())]
+                if source.name not in self._of:
+                    lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
+                    for line in source.lines():
+                        if (speaks := _rank_of(line.prefix, places)) is not None:
+                            lines[speaks].append(line)
+                    self._of[source.name] = dict(lines)
+                found += [(source.name, x) for x in self._of[source.name].get(rank, ())]
         return found
-
-    def _of_shared(self, source: SourceEvents, places: Places) -> dict[int, deque[Line]]:
-        if source.name not in self._of:
-            lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
-            for line in source.lines():
-                if (rank := _rank_of(line.prefix, places)) is not None:
-                    lines[rank].append(line)
-            self._of[source.name] = dict(lines)
-        return self._of[source.name]
 
 
 def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:

@@ -138,9 +138,13 @@ class SourceReading:
         line, tb = self.lines[index], self._traceback_of(index)
         if tb is not None:
             return self._raised(rule, forms, line, tb)
-        if rule.frame or not (text := self._bare_text(index)):
+        if index not in self._bare:  # the message and what may go on below; empty for code: several rules ask for it
+            is_code, below = line.number in self._inside, self._following(index, BARE_LINES)
+            first, *rest = ("",) if is_code else (self.lines[n].message for n in below)
+            self._bare[index] = "\n".join((first.strip(), *rest))
+        if rule.frame or not self._bare[index]:
             return ()
-        found = self.matcher.first_of(rule, forms, [text])
+        found = self.matcher.first_of(rule, forms, [self._bare[index]])
         return (self._event(rule, found[0], line, line.number, None),) if found is not None else ()
 
     def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
@@ -158,14 +162,6 @@ class SourceReading:
             return (self._event(rule, found[0], self._line_of(number, exception), number, tb, text),)
         self._denied.add(question)
         return ()
-
-    def _bare_text(self, index: int) -> str:
-        """The message of an exception without a traceback, with what may go on below; empty where it can be none."""
-        if index not in self._bare:
-            is_code, below = self.lines[index].number in self._inside, self._following(index, BARE_LINES)
-            first, *rest = ("",) if is_code else (self.lines[n].message for n in below)
-            self._bare[index] = "\n".join((first.strip(), *rest))
-        return self._bare[index]
 
     def told(self, hits: Sequence[Hit], taken: set[int | None]) -> Iterator[Event]:
         """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""

@@ -57,11 +57,9 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
 
 def _speaks_of_a_job(source: SourceEvents) -> bool:
     """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
-    if source.tracebacks or source.stacks or source.progress:
-        return True
-    if any(p.actor is not None or p.rank is not None or p.local_rank is not None for p in source.speakers):
-        return True
-    return any(e.rule.tells not in OF_MACHINES for e in source.events)
+    is_named = any({p.actor, p.rank, p.local_rank} != {None} for p in source.speakers)
+    is_seen = is_named or source.tracebacks or source.stacks or source.progress
+    return bool(is_seen) or any(e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def widen_world(places: Places, sources: Sequence[SourceEvents]) -> None:

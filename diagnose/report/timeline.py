@@ -98,8 +98,9 @@ def _root_first(
     if any(roots.intersection(g) for g in above):
         return groups, set()
     below = [g for g in rest if roots.intersection(g)]
-    effect_s = (rest[0][0].time or math.inf) + SAME_CLOCK_S  # what both print themselves cannot be the same moment
-    late = [g for g in below if not {g[0], rest[0][0]} & bounds.keys() and (g[0].time or 0.0) > effect_s]
+    effect = rest[0][0] if rest else None
+    effect_s = math.inf if effect is None or effect in bounds else (effect.time or math.inf) + SAME_CLOCK_S
+    late = [g for g in below if g[0] not in bounds and (g[0].time or 0.0) > effect_s]
     moved = [g for g in below if g not in late]
     return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
 

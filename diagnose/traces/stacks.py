@@ -152,7 +152,10 @@ class _Reader:
 
     def _read_part(self, text: str) -> bool:
         if not self._threads:
-            return self._read_head_part(text)
+            form = self._dump.form if self._dump else ""
+            if native := read_native_frame(text):
+                self._threads.append((StackThread(form, is_main=True), [native[1]]))
+            return bool(native) or form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
         thread, frames = self._threads[-1]
         if native := read_native_frame(text):
             if native[0] == 0 and frames:
@@ -167,13 +170,6 @@ class _Reader:
         if where is not None:  # wrapped by gdb
             frames[-1] = replace(frames[-1], file=where[1], line=int(where[2]))
         return text[0] in " \t"  # arguments and locals
-
-    def _read_head_part(self, text: str) -> bool:
-        form = self._dump.form if self._dump else ""
-        if native := read_native_frame(text):
-            self._threads.append((StackThread(form, is_main=True), [native[1]]))
-            return True
-        return form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
 
     def close(self) -> None:
         """End the open dump, if it has any frame or says why the process died."""

@@ -12,7 +12,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_keys
 from ..lines.record import record
 from .assembly import Assembly
-from .exception import Relation, Segment
+from .exception import Relation
 from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
 
@@ -89,6 +89,9 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
     segment = assembly.segments[last]
     if assembly.form == "headless" and not segment.exception:
         return None  # a stack that was printed
+    form = "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
+    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
+        form = "ignored"  # it ends nothing: the interpreter that called it prints it and goes on
     return Traceback(
         line=assembly.line,
         end_line=assembly.end_line,
@@ -102,16 +105,9 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
             for i, s in enumerate(assembly.segments)
             if i != last and s.exception
         ),
-        form=_form(assembly, segment),
+        form=form,
         of_rank=assembly.of_rank,
     )
-
-
-def _form(assembly: Assembly, segment: Segment) -> str:
-    """What kind it is; what a `__del__` raises ends nothing: the interpreter that called it prints it and goes on."""
-    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
-        return "ignored"
-    return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
 
 
 _CARRIERS = lazy(one_of(WORDS["carriers"]))
