@@ -37,7 +37,9 @@ def size_bytes(value: object, unit: str = "M") -> float | None:
 
 def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `taken_by`, the sizes, the process that holds most of what is not ours, and flags that need less."""
-    read = {n: size_bytes(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")}
+    read = {
+        n: size_bytes(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")
+    }
     wanted, capacity, free, allocated, held, in_use, idle = read.values()
     if wanted is None:
         return {}
@@ -70,9 +72,7 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     }
 
 
-def _taken_by(
-    wanted: float, capacity: float | None, idle: float | None, others: float | None, beside: float | None
-) -> str:
+def _taken_by(wanted: float, capacity: float | None, idle: float | None, others: float | None, beside: float | None) -> str:
     for who, taken in (("another-process", others), ("another-library", beside)):
         if taken is not None and capacity and taken > CROWDED_SHARE * capacity:
             return who

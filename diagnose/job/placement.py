@@ -19,8 +19,6 @@ from .identity_table import HERE, MAX_RANK, OF_ITSELF, Places, as_rank, labelled
 from .rank import place_all
 from .world import learn_world, widen_world
 
-__all__ = ["Places", "place"]
-
 MAX_LEFT = 1 << 16
 MAX_ASKED_S = 1.0  # that a user's pattern may take on one name
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")

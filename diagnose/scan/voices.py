@@ -12,8 +12,6 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix_rows import mark
 from ..lines.shapes import DIGITS
 
-__all__ = ["fast_speaker", "speaker_spans"]
-
 _MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
 _SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
 

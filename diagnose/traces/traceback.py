@@ -17,7 +17,6 @@ from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
 
 Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
-__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "is_above"]
 
 
 @record
