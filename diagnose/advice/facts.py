@@ -131,21 +131,15 @@ def _duration_facts(job: Job) -> Iterator[Stated]:
         if event.rule.tells == "activity":
             begun.setdefault(key, event)
             continue
-        seconds = _seconds(event, begun.pop(key, None))
-        if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
-            longest[activity] = (seconds, event)
+        start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it, else from its beginning
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            is_timed = start is not None and start.time is not None and event.time is not None
+            seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
+            seconds = seconds if seconds < MAX_S else 0.0
+        if seconds > longest.get(activity, (0.0, event))[0]:
+            longest[activity] = (float(seconds), event)
     for name, (seconds, last) in sorted(longest.items()):
         yield Stated(longest_of[name], round(seconds, 1), last.source, last.line, 3)
-
-
-def _seconds(end: Event, start: Event | None) -> float | None:
-    """As the line states it, else from its beginning; None where no clock tells."""
-    stated = end.fields.get("seconds")
-    if isinstance(stated, (int, float)) and not isinstance(stated, bool):
-        return float(stated)
-    if start is None or start.time is None or end.time is None:
-        return None
-    return end.time - start.time if 0 < end.time - start.time < MAX_S else None
 
 
 def _package_facts(job: Job) -> Iterator[Stated]:

@@ -59,7 +59,12 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
-    return (*(_possible_by_rule(first[i], fixes, facts) for i in sorted(first)), *by_version)
+    notices = []
+    for _, event in sorted(first.items()):
+        shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
+        row = {"title": event.rule.title, **fixes.get(event.rule.id.rpartition("/")[2], {})}
+        notices.append(_possible({**row, **details(event.rule, fixes, facts)}, event.rule.applies_to, (shown,), facts))
+    return (*notices, *by_version)
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
@@ -169,13 +174,6 @@ def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
     fields |= _versions(str(row["library"]), _conditions(row), facts)
     fields["reference"] = next(iter(rule.references), None)
     return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
-
-
-def _possible_by_rule(event: Event, fixes: Mapping[str, Row], facts: Facts) -> Remark:
-    shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
-    fix = fixes.get(event.rule.id.rpartition("/")[2], {})
-    row = {"title": event.rule.title, **fix, **details(event.rule, fixes, facts)}
-    return _possible(row, event.rule.applies_to, (shown,), facts)
 
 
 def _possible(row: Row, applies_to: Mapping[str, str], shown: Sequence[Evidence], facts: Facts) -> Remark:

@@ -51,7 +51,14 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
 
 def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
-    rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
+    rows = []
+    for stop in stops[:MOST_ROWS]:
+        found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
+        if found is not None:
+            rows.append(_row(job, stop, *found, sign.time if sign else None))
+        elif sign is not None:
+            text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
+            rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
     if rows:
         return tuple(rows)
     shown = suspects(job)
@@ -59,16 +66,6 @@ def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
         last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
         shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
     return tuple(_row(job, LastLine(), name, line) for name, line in shown)
-
-
-def _of_stop(job: Job, stop: LastLine) -> LastLine | None:
-    found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
-    if found is not None:
-        return _row(job, stop, *found, last.time if last else None)
-    if last is None:
-        return None
-    text, time = last.text.strip()[:MAX_TEXT], show_time(job, last.time)
-    return replace(stop, file=last.source, line=last.line, text=text, time=time)
 
 
 def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..advice.statement import CodePlace, Evidence
+from ..advice.statement import Evidence
 from ..lines.record import record
 from ..report.phrases import Say, clip_ranges, place, short_host
 from ..report.printable import one_line, printable, printable_spans
@@ -58,6 +58,11 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     who = [say("rank", n=e.rank)] if e.rank is not None else []
     who += [say("host", name=short_host(e.host))] if e.host else []
     others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
+    own = []
+    for c in (c for c in e.own_code if place(c.file, c.line) not in e.text):
+        is_shown = not c.code or any(c.code in line.text for line in (*before, *hit))
+        code = "" if is_shown else f"{say('colon')}{one_line(c.code)}"
+        own.append(f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}{code}")
     return EvidenceView(
         place(e.file, e.line),
         say("comma").join(who),
@@ -67,14 +72,8 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         max(0, left_out),
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(others, 200)) if others else "",
-        tuple(_code_place(c, (*before, *hit), say) for c in e.own_code if place(c.file, c.line) not in e.text),
+        tuple(own),
     )
-
-
-def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
-    shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
-    is_told = not c.code or any(c.code in line.text for line in lines)
-    return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
 
 
 def pieces(line: LineView) -> Iterator[tuple[str, bool]]:
