@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
-from diagnose.scan.kept import CENSUS, FEW
+from diagnose.scan.kept import CENSUS, FEW, is_frame
 from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal, source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
-from diagnose.scan.windows import is_frame
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
 

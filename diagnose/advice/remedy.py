@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -59,7 +60,12 @@ _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     """Yield the steps of a cause that fit `values`, filled, in order of when."""
     asked = (x for step in cause.remedy for x in (step.condition, step.text, step.command) if x)
-    found = sorted(_fitting(cause, with_shared(values, " ".join(asked))), key=lambda step: ORDER.index(step.when))
+    known, found = with_shared(values, " ".join(asked)), []
+    for step in (x for x in cause.remedy if x.condition is None or holds(x.condition, known)):
+        with suppress(ValueError):  # it names what is not known of this job
+            command = (shell_command(step.command, known).strip() or None) if step.command else None
+            found.append(RemedyStep(step.when, sentence(step.text, known), command))
+    found.sort(key=lambda step: ORDER.index(step.when))
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
 
 
@@ -86,17 +92,6 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
         command = shell_command(shared["commands"][name], known)
         known.update({name: Flags(command)} if command.strip() else {})
     return known
-
-
-def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values).strip() or None) if step.command else None
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
 
 
 def step_values(

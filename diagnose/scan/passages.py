@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
+from .kept import TAIL_LINES, decode
 from .voices import MAX_TEXT, Voices
-from .windows import TAIL_LINES, decode
 
 MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SourceError
 from ..lines.record import record
 from ..sources.source import Input
-from .kept import Hit, Kept, Packed, Packer, Signs, Tally, tally_of
-from .windows import Windows, is_frame
+from .kept import Hit, Kept, Packed, Packer, Signs, Tally, Windows, is_frame, tally_of
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.matcher import PatternTimeout, read_fields
-from .kept import Hit, Tally, cap, tally_of
+from .kept import BEFORE, Hit, Tally, Windows, cap, decode, is_frame, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import Reading, RuleForms, ScanRules
 from .voices import MAX_TEXT
 from .walks import Walk, walk_for
-from .windows import BEFORE, Windows, decode, is_frame
 
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
 ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
