@@ -52,7 +52,7 @@ class EventReader:
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.opened()
-        lines, hits, capped = lines_without_reports(scan), scan.hits(), scan.capped()
+        lines, hits = lines_without_reports(scan), scan.hits()
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
         stacks: list[StackDump] = []
@@ -67,28 +67,22 @@ class EventReader:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        noted = (tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)  # `WARNING: OSError: …`
-        unheard = quoted.union(noted)
-        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
-        for order, event in enumerate(events):
+        # with what a warning names alone: `WARNING: OSError: …`
+        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)
+        heard = [e for e in found if e.traceback is None or is_heard(e.traceback, unheard)]
+        for order, event in enumerate(events := sift(heard)):
             event.order = order
         stamps = [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
         years = Counter(_year_of(stamp.seconds // DAY_S) for _, stamp in stamps if stamp.has_year)
         signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
-            scan.name,
-            scan.kind,
-            events,
+            scan.name, scan.kind, events,
             tuple(map(speaker_named, dict.fromkeys(named_in(x.prefix) for x in lines))),
             self._same(tuple(years.items())),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
-            tuple(tb for tb in tracebacks if tb.line not in quoted),
-            tuple(stacks),
-            signs,
-            max((last.line or 0 for _, last in signs), default=None),
-            capped,
-            stored,
-        )
+            tuple(tb for tb in tracebacks if tb.line not in quoted), tuple(stacks), signs,
+            max((last.line or 0 for _, last in signs), default=None), scan.capped(), stored,
+        )  # fmt: skip
         _note_stamps(source, stamps, self._same)
         return source
 
