@@ -1,13 +1,13 @@
-"""The steps of a remedy for this job: what is known of it answers each step's `if` and fills its sentence and command.
+"""The steps of a remedy (`cause.yaml`) for this job: what is known of it answers each `if` and fills text and command.
 
-The steps stand in `cause.yaml`. They ask for facts, for what the telling line captured, for who is at fault and what the
-job has already, and for numbers that are solved here by cause: `rules/README.md` lists the names.
+`rules/README.md` lists the names that a step may ask for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +18,7 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
@@ -49,20 +50,23 @@ BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
 ABOVE, BELOW, LEAST_SAID, MOST_QUOTED = 40, 13, 12, 120  # lines read beside a failure; characters that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
-_SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
-_ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
-_NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
-_POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
-_WORD = re.compile(r"\w+")
-_PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
-_PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}(?<!\.)", re.ASCII)  # in what is said, for commands
+_SLURM_FILE, _ADDRESS, _NAME, _MODULE, _POD, _WORD, _PACKAGES, _PATH, _NATIVE_FRAME, _OF_A_HANDLER = (
+    lazy(pattern) for pattern in tables(SHARED)["patterns"].values()
+)
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
 def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     """Yield the steps of a cause that fit `values`, filled, in order of when."""
     asked = (x for step in cause.remedy for x in (step.condition, step.text, step.command) if x)
-    found = sorted(_fitting(cause, with_shared(values, " ".join(asked))), key=lambda step: ORDER.index(step.when))
+    known, found = with_shared(values, " ".join(asked)), []
+    for step in (x for x in cause.remedy if x.condition is None or holds(x.condition, known)):
+        with suppress(ValueError):  # it names what is not known of this job
+            command = (shell_command(step.command, known).strip() or None) if step.command else None
+            if command and command.startswith("export ") and values.get("launcher") == "ray":
+                command += tables(SHARED)["of_ray_workers"]
+            found.append(RemedyStep(step.when, sentence(step.text, known), command))
+    found.sort(key=lambda step: ORDER.index(step.when))
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
 
 
@@ -89,19 +93,6 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
         command = shell_command(shared["commands"][name], known)
         known.update({name: Flags(command)} if command.strip() else {})
     return known
-
-
-def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values).strip() or None) if step.command else None
-            if command and command.startswith("export ") and values.get("launcher") == "ray":
-                command += tables(SHARED)["patterns"]["of_ray_workers"]
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
 
 
 def step_values(
@@ -166,8 +157,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
     """The ranks, host, GPU, process and pod that commands are to name."""
     infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
     hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
-    first, finding = verdict.roots[0].first, verdict.roots[0].finding
-    concluded = finding.fields if finding is not None else {}  # of a process without a rank, by its stack
+    first, finding = verdict.roots[0].first, verdict.roots[0].finding  # which may tell of a process without a rank
     device = first.fields.get("device") if first is not None else None
     if device is None and len(infos) == 1:
         device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
@@ -186,7 +176,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
         "culprit_host": host,
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
-        "culprit_pid": infos[0].pid if len(infos) == 1 else concluded.get("pid") if not infos else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else None if infos or finding is None else finding.fields.get("pid"),
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
@@ -236,8 +226,7 @@ def _beside(job: Job, told: Event | None) -> dict[str, Any]:
     at = (told.line or 0) if told is not None else 0
     near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
     said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
-    frame, handler = (re.compile(tables(SHARED)["patterns"][name]) for name in ("native_frame", "of_a_handler"))
-    inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
+    inside = (m for x in near if x.number > at for m in _NATIVE_FRAME.finditer(x.message) if not _OF_A_HANDLER.search(m[0]))
     inner = next(inside, None)
     return {
         "line_above": next((text for text in reversed(said) if len(text) >= LEAST_SAID), None),

@@ -92,9 +92,8 @@ def _time_basis(clocks: Clocks, translator: Translator) -> str:
     """Where the zone and the year come from, and by how much which host's clock was off."""
     skewed = [(host, s) for host, s in sorted(clocks.offset_s.items()) if abs(s) > SAME_CLOCK_S]
     zone, year = translator.word(clocks.zone_from), translator.word(clocks.year_from) if clocks.year else None
-    return translator.say(
-        "clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS
-    )
+    shown = {"skewed": skewed[:SHOWN_CLOCKS], "more": len(skewed) > SHOWN_CLOCKS}
+    return translator.say("clock.basis", zone=zone, year=year, **shown)
 
 
 def _diagnosis(
