@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -121,7 +120,7 @@ def built_name(literals: Sequence[Literal]) -> str:
     """Yield the name of the database in the wheel; the library itself tells what version and processor it is for."""
     texts = b"\0".join([x.text for x in literals])  # none holds that byte
     whole = texts + b"\0" + bytes([x.folded + 2 * x.once for x in literals])
-    return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}-{platform.machine().lower()}"
+    return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}-{_machine()}"
 
 
 def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
@@ -138,7 +137,11 @@ def _processor() -> str:
     except OSError:
         start = b""
     flags = next((line for line in start.split(b"\n") if line.startswith((b"flags", b"Features"))), b"")
-    return f"{sys.platform} {os.uname().machine if hasattr(os, 'uname') else ''} {flags.decode('ascii', 'replace')}"
+    return f"{sys.platform} {_machine()} {flags.decode('ascii', 'replace')}"
+
+
+def _machine() -> str:
+    return os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "")
 
 
 def pure_python(literals: Sequence[Literal]) -> Find:
