@@ -21,7 +21,7 @@ Convert = Callable[[str], Any]
 
 MAX_CHARS = 1_500  # of a line whose shape is remembered
 WORTH_KEEPING = 2  # lines of one shape; to note how these are read costs as much as to read one of them
-MAX_REMEMBERED = 2_000  # shapes; then all is forgotten
+MAX_REMEMBERED = 16_000  # shapes; then all is forgotten
 MAX_MOMENTS = 32  # of the stamps in lines of one shape; then these are: ranks that print one moment are read in turn
 C10_DIGITS = 9
 MAX_STAMP = 64  # characters; no form is longer
