@@ -28,7 +28,7 @@ MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both 
         "(LWP ",
         "Exception raised from ",
         "Traceback for thread ",
-        "TID ",
+        *(f"TID {digit}" for digit in range(1, 10)),  # eu-stack's; `:::GITCOMMITID ` stands in every log of MLPerf
         "#0  0x",
         "Stack trace of the failed collective:",
     ),
