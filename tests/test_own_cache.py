@@ -15,6 +15,7 @@ from diagnose.catalogue.automaton import Literal, automaton
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
 from diagnose.catalogue.sentences import KeptTemplates
+from diagnose.lines import cache as stored
 from diagnose.lines.cache import KEPT, read_own, write_own
 
 RULE = """\
@@ -78,6 +79,20 @@ def test_a_catalogue_is_read_from_the_cache_without_its_yaml(overlay: Path, monk
 def slim(rule: Rule) -> Rule:
     """Without examples, which are not kept."""
     return replace(rule, forms=tuple(replace(f, examples=()) for f in rule.forms), counter_examples=())
+
+
+def test_rules_of_a_user_lie_over_the_catalogue_that_came_with_the_wheel(
+    overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = load_rules(overlay, fresh=True)
+    (tmp_path / "catalogue.json").write_bytes(catalogue.as_json(load_rules()))
+    monkeypatch.setattr(stored, "BUILT", tmp_path)
+    monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)  # no YAML there
+    catalogue._shipped.cache_clear()
+    laid = load_rules(overlay)
+    catalogue._shipped.cache_clear()
+    assert (laid.causes, laid.tables, laid.sentences) == (whole.causes, whole.tables, whole.sentences)
+    assert [slim(r) for r in laid.rules.values()] == [slim(r) for r in whole.rules.values()]
 
 
 def test_the_shipped_catalogue_is_the_same_from_the_cache() -> None:
@@ -167,10 +182,10 @@ def test_a_stored_automaton_finds_the_same(cache: Path) -> None:
 def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     hyperscan = pytest.importorskip("hyperscan")
     first = automaton(LITERALS, is_lasting=True)(b"word number 7")
-    stored = next(cache.glob("automaton-*"))
-    data = bytearray(stored.read_bytes())
+    kept = next(cache.glob("automaton-*"))
+    data = bytearray(kept.read_bytes())
     data[at] ^= 1
-    stored.write_bytes(data)
+    kept.write_bytes(data)
     monkeypatch.setattr(hyperscan, "loadb", lambda *_: pytest.fail("was loaded"))
     assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
 

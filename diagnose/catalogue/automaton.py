@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..lines.cache import can_tell_owner, read_own, write_own
+from ..lines.cache import built, can_tell_owner, read_own, write_own
 
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 
@@ -33,14 +33,14 @@ FindApart = Callable[["bytes | memoryview"], tuple[Found, Found]]
 def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
     """Yield a function from bytes to (end, literal) pairs: hyperscan where installed, else pure Python (slow).
 
-    `is_lasting`: the next run will ask for the same; it is kept in the user's cache.
+    `is_lasting`: the next run will ask for the same; it came with the wheel, or is kept in the user's cache.
     """
     return _library(literals, is_lasting=is_lasting) if literals else lambda data: []
 
 
-def automaton_apart(literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False) -> FindApart:
-    """Yield a function that finds `literals` and `others` in one pass, and yields their pairs apart."""
-    find, count = _library([*literals, *others], is_lasting=is_lasting), len(literals)
+def automaton_apart(literals: Sequence[Literal], count: int, *, is_lasting: bool = False) -> FindApart:
+    """Yield a function that finds all in one pass, and yields the pairs of the first `count` and of the others apart."""
+    find = _library(literals, is_lasting=is_lasting)
 
     def find_apart(data: bytes | memoryview) -> tuple[Found, Found]:
         found = find(data)
@@ -55,13 +55,12 @@ def _library(literals: Sequence[Literal], *, is_lasting: bool) -> Find:
     except ImportError:
         _say_slow()
         return pure_python(literals)
-    is_worth = is_lasting and len(literals) >= WORTH_CACHING and can_tell_owner()
-    name = _cache_name(hyperscan, literals) if is_worth else None
-    database = _loaded(hyperscan, name) if name else None
+    is_worth = is_lasting and len(literals) >= WORTH_CACHING
+    database = _loaded(hyperscan, literals) if is_worth else None
     if database is None:
-        database = _compiled(hyperscan, literals)
-        if name:
-            write_own(name, hyperscan.dumpb(database))
+        database = compiled(hyperscan, literals)
+        if is_worth and can_tell_owner():
+            write_own(_cache_name(hyperscan, literals), hyperscan.dumpb(database))
 
     def find(data: bytes | memoryview) -> Found:
         found: Found = []
@@ -84,7 +83,8 @@ def _say_slow() -> None:
     logging.getLogger("diagnose").warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
 
 
-def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
+def compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
+    """Yield the native database of literals."""
     folded, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
@@ -96,26 +96,37 @@ def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
     return database
 
 
-def _loaded(hyperscan: Any, name: str) -> Any | None:
-    """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
-    that is not to the byte what was stored, never reaches it."""
-    stored = read_own(name)
-    if stored is None:
-        return None
-    try:
-        database = hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
-        database.scratch = hyperscan.Scratch(database)
-    except hyperscan.error:  # built by another version, or for a processor that this one is not
-        return None
-    return database
+def _loaded(hyperscan: Any, literals: Sequence[Literal]) -> Any | None:
+    """The database that came with the wheel, or of an earlier run. The library trusts what it loads, so a file that
+    others could have written, or that is not to the byte what was stored, never reaches it."""
+    for stored in _stored(hyperscan, literals):
+        try:
+            database = hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
+            database.scratch = hyperscan.Scratch(database)
+            return database
+        except hyperscan.error:  # built by another version, or for a processor that this one is not
+            continue
+    return None
+
+
+def _stored(hyperscan: Any, literals: Sequence[Literal]) -> Iterator[bytes]:
+    if shipped := built(built_name(literals)):
+        yield shipped
+    if can_tell_owner() and (kept := read_own(_cache_name(hyperscan, literals))):
+        yield kept
+
+
+def built_name(literals: Sequence[Literal]) -> str:
+    """Yield the name of the database in the wheel; the library itself tells what version and processor it is for."""
+    texts = b"\0".join([x.text for x in literals])  # none holds that byte
+    whole = texts + b"\0" + bytes([x.folded + 2 * x.once for x in literals])
+    return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}-{_machine()}"
 
 
 def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
-    """What the database depends on: the literals, the library, and the processor that it is built for."""
-    texts = b"\0".join([x.text for x in literals])  # none holds that byte
-    flags = bytes([x.folded + 2 * x.once for x in literals])
-    whole = b"%b\0%b\0%b" % (texts, flags, repr((hyperscan.__version__, _processor())).encode())
-    return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}"
+    """The same in the user's cache, with the version and the processor: a home may be shared by several machines."""
+    surroundings = repr((hyperscan.__version__, _processor()))
+    return f"{built_name(literals)}-{hashlib.sha256(surroundings.encode()).hexdigest()[:24]}"
 
 
 def _processor() -> str:
@@ -126,7 +137,11 @@ def _processor() -> str:
     except OSError:
         start = b""
     flags = next((line for line in start.split(b"\n") if line.startswith((b"flags", b"Features"))), b"")
-    return f"{sys.platform} {os.uname().machine if hasattr(os, 'uname') else ''} {flags.decode('ascii', 'replace')}"
+    return f"{sys.platform} {_machine()} {flags.decode('ascii', 'replace')}"
+
+
+def _machine() -> str:
+    return os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "")
 
 
 def pure_python(literals: Sequence[Literal]) -> Find:

@@ -12,11 +12,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import RuleError
-from ..lines.cache import read_own, write_own
+from ..lines.cache import built, read_own, write_own
 from ..lines.record import record
 from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
@@ -68,15 +69,30 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     for folder in folders:
         if not folder.is_dir():
             raise RuleError(f"{folder}: no such folder of rules")
-    paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]  # as text: a `Path` takes longer to make
-    state = None if fresh else _state(path for _, path in paths)
+    base = None if fresh else _shipped()
+    paths = [(x, path) for x in folders[base is not None :] for path in _yaml_files(x)]  # a `Path` takes longer to make
+    if base is not None and not paths:
+        return base
+    state = None if fresh else _state((path for _, path in paths), base.key if base else "")
     if state and (kept := _kept(state)):
         return kept
-    catalogue = _parse([(folder, Path(path), Path(path).read_bytes()) for folder, path in paths])
+    catalogue = _parse([(folder, Path(path), Path(path).read_bytes()) for folder, path in paths], base)
     if state:
-        c = catalogue
-        write_own(f"catalogue-{state}.json", to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key)))
+        write_own(f"catalogue-{state}.json", as_json(catalogue))
     return catalogue
+
+
+def as_json(c: Catalogue) -> bytes:
+    """Yield a catalogue compiled, as a run reads it."""
+    return to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key))
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Catalogue | None:
+    """The catalogue that came compiled with the wheel; the rules that lie beside it there are its source, to read."""
+    data = built("catalogue.json")
+    compiled = from_bytes(data) if data else None
+    return Catalogue(*compiled) if compiled else None
 
 
 def lay_over(base: Catalogue, folder: Path) -> tuple[Catalogue, tuple[str, ...]]:
@@ -109,12 +125,12 @@ def _yaml_files(folder: Path) -> Iterator[str]:
 _LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
 
 
-def _state(paths: Iterable[str]) -> str | None:
+def _state(paths: Iterable[str], base: str) -> str | None:
     """What the file system says of the files: while it says the same, they need not be read.
 
     None where one was changed just now: a second change within the clock's step would not show.
     """
-    digest = hashlib.sha256(str(CACHE_VERSION).encode())
+    digest = hashlib.sha256(f"{CACHE_VERSION} {base}".encode())
     latest_ns = 0
     for path in paths:
         status = os.stat(path)

@@ -16,7 +16,7 @@ from .prefix_rows import Row, Rows, mark, rows_of
 from .shapes import DIGITS
 from .timestamp import Stamp, fuller, read_stamp
 
-MAX_SHAPES, MAX_CHARS = 2000, 1500  # of lines of which it is remembered how they are read, and of one
+MAX_SHAPES, MAX_CHARS = 16_000, 1500  # of lines of which it is remembered how they are read, and of one
 MAX_SPEAKERS = 32_768  # of one job that are remembered
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day

@@ -44,8 +44,12 @@ class ScanRules:
 
     @cached_property
     def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
-        dress = [Literal(x, False, True) for x in _DRESS]
-        return automaton_apart(self.main.index.literals, dress, is_lasting=True)
+        return automaton_apart(self.literals, len(self.main.index.literals), is_lasting=True)
+
+    @property
+    def literals(self) -> list[Literal]:
+        """All that is looked for in one pass: the rules' literals, then the marks of a collector's dress."""
+        return [*self.main.index.literals, *(Literal(x, False, True) for x in _DRESS)]
 
     def find(self, data: bytes) -> Found:
         """Yield (end, literal) of the rules' literals."""

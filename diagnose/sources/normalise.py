@@ -98,7 +98,7 @@ class Normaliser:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
-        return _undressed(rest, marks_of(rest))
+        return _undressed(rest, marks_of(rest)) if rest else rest
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
