@@ -154,7 +154,7 @@ class ReportOptions:
     template: Path | None = option("--template", metavar="FILE", read=Path, values=files, group=_FORM,
         help="a Jinja template of your own for the report")
     redact: bool | None = option("--redact/--no-redact", group=_FORM,
-        help="take out secrets (and private data in forms to paste)")
+        help="take out secrets, and private data in forms to paste (the default)")
     quiet: bool = option("-q", "--quiet", default=False, group=_FORM, help="print nothing on standard output")
     verbose: bool = option("-v", "--verbose", default=False, group=_FORM,
         help="say on standard error how each input was taken, and how long it took")
