@@ -180,6 +180,7 @@ def test_a_program_without_python_gets_a_native_debugger(is_python: bool, tool: 
         ("tensors", {"wanted": "2.32 GiB", "capacity": "79.15 GiB", "free": "1.12 GiB", "allocated": "74.51 GiB", "reserved_gib": 1.2}),
         ("fragmentation", {"wanted": "2.00 GiB", "capacity": "79.15 GiB", "free": "1.00 GiB", "allocated": "60.0 GiB", "reserved_gib": 16.5}),
         ("another-process", {"wanted": "4.27 GiB", "capacity": "79.15 GiB", "free": "1.08 GiB", "allocated": "33.20 GiB", "reserved_mib": 160.41}),
+        ("another-library", {"wanted": "2.16 GiB", "capacity": "139.80 GiB", "free": "1.28 GiB", "in_use": "138.51 GiB", "allocated": "35.72 GiB", "reserved_gib": 20.92}),
         ("one-tensor", {"wanted": "30.0 GiB", "capacity": "79.15 GiB", "free": "20.0 GiB", "allocated": "57.0 GiB", "reserved_gib": 0.5}),
         ("fragmentation", {"wanted": "2.00 GiB", "capacity": "31.75 GiB", "free": "1.06 GiB", "allocated": "25.0 GiB", "held": "29.50 GiB"}),
     ],

@@ -22,7 +22,7 @@ from .settings import NAMES
 from .sizes import Flags, Setting, flags_for, written
 
 CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
-CROWDED_SHARE = 0.1  # of the GPU in other hands
+CROWDED_SHARE = 0.1  # of the GPU in other hands, or beside PyTorch in the same process
 FRAGMENTED_SHARE = 0.02  # of the GPU: less is what is left of any cache, and its return would last a step
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
 _SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
@@ -37,8 +37,8 @@ def size_bytes(value: object, unit: str = "M") -> float | None:
 
 def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `taken_by`, the sizes, the process that holds most of what is not ours, and flags that need less."""
-    read = {n: size_bytes(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated", "held", "reserved_mib")}
-    wanted, capacity, free, allocated, held, idle = read.values()
+    names = ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")
+    wanted, capacity, free, allocated, held, in_use, idle = (size_bytes(fields.get(name)) for name in names)
     if wanted is None:
         return {}
     if idle is None:
@@ -47,8 +47,10 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         idle = max(held - allocated, 0.0)
     # Of other processes, as a sum: the message's list of them may hold this one too.
     known = capacity is not None and free is not None and allocated is not None
-    others = max((capacity or 0) - (free or 0) - (allocated or 0) - (idle or 0) - CONTEXT, 0.0) if known else None
-    kind = _taken_by(wanted, capacity, idle, others)
+    torch = (allocated or 0) + (idle or 0) + CONTEXT
+    others = max((capacity or 0) - (free or 0) - max(in_use or 0, torch), 0.0) if known else None
+    beside = in_use - torch if in_use is not None and allocated is not None else None
+    kind = _taken_by(wanted, capacity, idle, others, beside)
     if fields.get("is_inference") and kind != "another-process":
         return {}  # there is no micro batch; the cause has the engine's own levers
     strangers = list(_strangers(fields, (allocated or 0.0) + (idle or 0.0)))
@@ -58,6 +60,7 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         "gpu_bytes": capacity,
         "own_bytes": allocated,
         "idle_bytes": idle,
+        "process_bytes": in_use,
         "others_bytes": max(others or 0.0, sum(used for _, used in strangers)),
         "stranger_pid": strangers[0][0] if strangers else None,
         "asked_share": round(100 * wanted / capacity) if capacity else None,
@@ -67,9 +70,12 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     }
 
 
-def _taken_by(wanted: float, capacity: float | None, idle: float | None, others: float | None) -> str:
-    if others is not None and capacity and others > CROWDED_SHARE * capacity:
-        return "another-process"
+def _taken_by(
+    wanted: float, capacity: float | None, idle: float | None, others: float | None, beside: float | None
+) -> str:
+    for who, taken in (("another-process", others), ("another-library", beside)):
+        if taken is not None and capacity and taken > CROWDED_SHARE * capacity:
+            return who
     if idle is not None and idle >= wanted and idle >= FRAGMENTED_SHARE * (capacity or 0):
         return "fragmentation"
     return "one-tensor" if capacity and wanted > ONE_LARGE_SHARE * capacity else "tensors"

@@ -263,7 +263,7 @@ def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     world = (places.world_size or 0) if places.is_world_stated else 0
     are_few = bool(tasks) and len(tasks) * 2 <= world and max(tasks) * 2 < world and not matched
     too_many = places.stated_size is not None and max(tasks, default=-1) >= places.stated_size
-    are_agents = has_agent or is_one_each or are_few or too_many
+    are_agents = (has_agent and not matched) or is_one_each or are_few or too_many
     places.tasks_are_ranks = all(task == rank for task, rank in both) and not are_agents
     if not places.tasks_are_ranks:
         return

@@ -22,7 +22,9 @@ MAX_SPEAKERS = 32_768  # of one job that are remembered
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_GLUED = 100  # in one piece between carriage returns
-_GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
+_NOTICES = ("slurmstepd: ", "srun: ", "=>> PBS", "Killed", ": line ")  # of schedulers and shells
+_GLUED_MARKS = ("rank", ".c", ".h", ".py:", *_NOTICES)  # one of them stands in whatever may be glued on without a bar
+_CUT_MARKS = ("]", "%|", *_NOTICES)
 _QUOTING = (" log entry (may be unrelated)", " Last error: ")
 _BAR_MARKS = ("|", "[00:")
 GLUED, NCCL_HEAD, GLUED_AFTER_BAR, QUOTED_AFTER = (
@@ -216,9 +218,9 @@ def _next_cut(text: str, prefix: Prefix) -> int:
     if find(_QUOTING[0], prefix_end) >= 0 or find(_QUOTING[1], prefix_end) >= 0:
         quoted = QUOTED_AFTER.search(text, prefix_end)
         cut = quoted.end() if quoted else cut
-    if find("]", prefix_end) < 0 and find("%|", prefix_end) < 0:
-        return cut
     holds = text[prefix_end:].__contains__
+    if not any(map(holds, _CUT_MARKS)):
+        return cut
     if any(map(holds, _GLUED_MARKS)):
         glued = GLUED.search(text, prefix_end + 1)
         cut = min(cut, glued.start()) if glued else cut
