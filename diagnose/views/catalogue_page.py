@@ -39,6 +39,8 @@ class Blank(ChainableUndefined):
     def __call__(self, *_: Any, **__: Any) -> Blank:  # type: ignore[override]
         return self
 
+    __add__ = __sub__ = __floordiv__ = __truediv__ = __call__  # type: ignore[assignment]
+
 
 def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
     """Yield the page of a cause as plain text."""
