@@ -12,9 +12,9 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from .errors import DiagnoseError, SourceError, UsageError
+from .report.written_files import drop_output
 
 COMMANDS = ("case", "diff", "explain", "facts", "history", "hook", "mcp", "rules", "run", "scan", "schema", "watch")
 INTERRUPTED = 130
@@ -39,13 +39,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = error.exit_code
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except BrokenPipeError:  # `diagnose logs | head`
-        _drop_output()
+    except BrokenPipeError:  # `diagnose rules list | head`
+        drop_output()
         code = 0
     except Exception as error:  # a fault of ours: one line for the user, all of it for whoever asks
         if os.environ.get("DIAGNOSE_DEBUG"):
             raise
-        _drop_output()
+        drop_output()
         what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         said = f"a fault of its own ({what}); please report it, with what DIAGNOSE_DEBUG=1 shows"
         if isinstance(error, OSError) and error.filename is None:  # `diagnose logs > /dev/full`
@@ -53,12 +53,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"diagnose: {said}", file=sys.stderr)
         code = DiagnoseError.exit_code
     sys.exit(code)
-
-
-def _drop_output() -> None:
-    """Nobody can read what is left in the buffer: without this, Python says so once more when it ends."""
-    with suppress(OSError):  # an output that is no file, as in a notebook
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_streams() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -11,7 +12,8 @@ from importlib.metadata import version
 import pytest
 
 import diagnose
-from diagnose import cli
+from diagnose import cli, load_rules
+from diagnose.views.catalogue_page import of_no_job
 
 from .command_line import FIXTURES, OOM, tell
 
@@ -144,7 +146,7 @@ def test_a_path_named_like_a_command_is_the_command_and_one_line_says_so(tmp_pat
 
 def test_a_fault_of_our_own_is_one_line(monkeypatch):
     monkeypatch.delenv("DIAGNOSE_DEBUG", raising=False)
-    monkeypatch.setattr(cli, "_drop_output", lambda: None)
+    monkeypatch.setattr(cli, "drop_output", lambda: None)
     monkeypatch.setattr(cli, "_run", lambda words: 1 // 0)
 
     answer = tell(OOM)
@@ -154,16 +156,14 @@ def test_a_fault_of_our_own_is_one_line(monkeypatch):
     assert 1 == answer.err.count("\n")
 
 
-def test_a_reader_that_leaves_is_no_error():
-    done = subprocess.run(
-        f"set -o pipefail; {sys.executable} -m diagnose --format json {OOM} | head -c 10",
-        shell=True,
-        executable="/bin/bash",
-        capture_output=True,
-        check=False,
-    )
-
-    assert b"" == done.stderr
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(f"--format json {OOM} | head -c 10", 1), (f"-v {OOM} 2>&1 | head -n 1", 1), ("rules list | head -n 1", 0)],
+)
+def test_a_reader_that_leaves_is_no_error_and_changes_no_verdict(words, code):
+    shell = f"set -o pipefail; {sys.executable} -m diagnose {words}"
+    done = subprocess.run(shell, shell=True, executable="/bin/bash", capture_output=True, check=False)
+    assert (code, b"") == (done.returncode, done.stderr)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
@@ -276,6 +276,12 @@ def test_explain_finds_the_cause(words, cause):
     assert "What to do" in answer.out
     assert "{" not in answer.out  # a page for people: no template, and no blank where a name belongs
     assert "nodename= " not in answer.out
+
+
+def test_no_step_on_the_page_of_a_cause_has_a_hole():
+    steps = [of_no_job(step.text) for cause in load_rules().causes.values() for step in cause.remedy]
+    holes = re.compile(r"unknown size|\{\{|[a-z] : | [.,:]|^[.,:]|of \.|``")
+    assert [step for step in steps if holes.search(step)] == []
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ def tracebacks_of_ranks(count: int) -> Iterator[str]:
     yield from woven(heads, "Traceback (most recent call last):", '  File "/app/train.py", line 10, in step', oom)
 
 
+def each_in_a_line_of_its_own(count: int) -> Iterator[str]:
+    raised = ("Traceback (most recent call last):", '  File "/app/shards.py", line {n}, in load', "ValueError: shard {n} is empty")
+    for n in range(4 * count):
+        yield from (f"[rank{n // 4}]: {line.replace('{n}', str(n))}" for line in raised)
+
+
 def workers_of_ray(count: int) -> Iterator[str]:
     heads = [f"(WorkerDict pid={1000 + n}, ip=10.0.{n // 200}.{n % 200}) " for n in range(count)]
     yield from woven(heads, "2026-11-22 10:00:07,123 INFO step {n}: loss 1.2")
@@ -115,7 +121,9 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
     return count
 
 
-CONSOLES = [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two, one_group, agents_of_hosts]
+CONSOLES = [
+    tracebacks_of_ranks, each_in_a_line_of_its_own, workers_of_ray, tasks_of_slurm, groups_of_two, one_group, agents_of_hosts
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("printed", CONSOLES)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnose.engine import diagnose
+from diagnose.errors import SourceError
 
 from . import mutants
 from .files import Case, Mutant
@@ -26,7 +27,10 @@ class Said:
     @classmethod
     def on(cls, *inputs: Path) -> Said:
         """Diagnose files and folders."""
-        report = diagnose(*inputs)
+        try:
+            report = diagnose(*inputs)
+        except SourceError:  # what is left of it is no log
+            return cls("unknown", frozenset(), None)
         found = report.diagnosis
         if found is None:
             return cls("unknown" if report.outcome == "unfinished" else "healthy", frozenset(), None)

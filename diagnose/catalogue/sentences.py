@@ -149,7 +149,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 def duration(seconds: Any) -> str:
     """Yield seconds as people say them: `600 s`, `30 min`, `2 h 5 min`."""
     if seconds is None or isinstance(seconds, Undefined):
-        return "an unknown time"
+        return str("" if seconds is None else seconds) or "an unknown time"
     left = float(seconds)
     if left < 120:
         return f"{left:.0f} s" if left >= 10 or left == int(left) else f"{left:.1f} s"
@@ -161,7 +161,7 @@ def duration(seconds: Any) -> str:
 def size(count: Any) -> str:
     """Yield bytes with a binary unit: `1.5 GiB`."""
     if count is None or isinstance(count, Undefined):
-        return "an unknown size"
+        return str("" if count is None else count) or "an unknown size"
     value = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(value) < 1024:

@@ -26,7 +26,8 @@ def _texts(name: str) -> dict[str, Any]:
     """The texts of a command; one with text below has its options in groups. A backspace keeps a paragraph's lines."""
     texts = tables(HELP)[name]
     if "below" not in texts:
-        return {"short_help": texts["short"], "context_settings": SETTINGS}
+        cls = TyperGroup if name == "rules" else Grouped
+        return {"cls": cls, "short_help": texts["short"], "context_settings": SETTINGS}
     below = "\n\n".join(f"\b\n{part}" for part in texts["below"].strip().split("\n\n"))
     about = {"help": texts["about"], "short_help": texts.get("short"), "epilog": below}
     return {"cls": Grouped, "context_settings": SETTINGS, **about}
@@ -119,6 +120,8 @@ def typed(words: Sequence[str]) -> int:
     main: Any = typer.main.get_command(app)
     try:
         result = main.main(args=list(words), prog_name="diagnose", standalone_mode=False)
+    except SystemExit as left:  # what click makes of a reader that leaves
+        return 0 if isinstance(left.__context__, BrokenPipeError) else int(left.code or 0)
     except Exception as error:
         if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
             raise

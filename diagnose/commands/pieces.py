@@ -75,7 +75,7 @@ def _write(output: Path, data: bytes, said: str) -> int:
     return 0
 
 
-def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> int:
+def schema(what: Annotated[str, typer.Argument(metavar="report", help="the only one here")] = "report") -> int:
     """Print the JSON Schema of the report."""
     if what != "report":
         raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
@@ -117,7 +117,9 @@ def _line(text: str) -> str:
 
 
 def history(
-    cause: Annotated[str | None, typer.Argument(help="only causes that begin so", autocompletion=causes)] = None,
+    cause: Annotated[
+        str | None, typer.Argument(metavar="CAUSE", help="only causes that begin so", autocompletion=causes)
+    ] = None,
     forget: Annotated[str | None, typer.Option(metavar="JOB", help="drop what is remembered of a job")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
 ) -> int:

@@ -19,7 +19,7 @@ from ..report.phrases import choose_language
 from ..report.printable import one_line
 from ..report.redaction import redact_text
 from ..report.report import Report, json_pieces, to_json
-from ..report.written_files import open_named
+from ..report.written_files import drop_output, open_named
 from ..views import FORMATS
 from ..views.rendering import PASTED, SUFFIXES, junit_without_verdict, render, shown, why
 from .options import COLORS, ReportOptions
@@ -60,7 +60,10 @@ def run(given: ReportOptions) -> int:
             found = remembered(found, given.paths, given.rules)
         except UsageError as error:  # a history that cannot be used costs a line, not the report
             print(f"diagnose: {error}", file=sys.stderr)
-    finish(found, given)
+    try:
+        finish(found, given)
+    except BrokenPipeError:  # `diagnose logs | head`: who reads no further has the same verdict
+        drop_output()
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
 
 

@@ -68,7 +68,10 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
     """
     if named := os.environ.get("DIAGNOSE_CONFIG"):
         return _read(Path(named)) or Config()
-    here = Path(start).absolute()
+    try:
+        here = Path(start).absolute()
+    except FileNotFoundError:  # the working folder was removed: there is none
+        return Config()
     for folder in (here, *here.parents):
         for name in (_OWN_FILE, _PROJECT_FILE):
             if (folder / name).is_file() and (config := _read(folder / name)):
@@ -83,8 +86,6 @@ def config_or_defaults(who: str) -> Config:
     try:
         config = load_config()
         said = config.note
-    except FileNotFoundError:  # the working folder was removed: there is none
-        return Config()
     except Exception as error:
         config, said = Config(), f"{error}; going on with the defaults"
     if said:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -77,3 +78,13 @@ def is_own(path: Path, folder: Path) -> bool:
         return stat.S_ISREG(status.st_mode) and status.st_uid == folder.stat().st_uid
     except OSError:
         return False
+
+
+def drop_output() -> None:
+    """Give up a stream that nobody reads, with what is left in its buffer: Python would say so once more when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with suppress(OSError):  # an output that is no file, as in a notebook
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -23,6 +23,7 @@ MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
 NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
+MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
 RAISED = 1  # the exit code of Python after an exception
 
 
@@ -132,10 +133,10 @@ def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
 
     `with main_process_first(): …`: rank 0 goes first through what all the others are to do after it.
     """
-    raised = [e.traceback.frames for e in _events(roots) if e.traceback is not None and e.role == "cause"]
-    if job.was_alive or not raised:
+    raised = {e.traceback.frames for e in _events(roots) if e.traceback is not None and e.role == "cause"}
+    if job.was_alive or not raised or len(raised) > MANY_STACKS:
         return set()
-    waiting = [(e.rank, e.traceback.frames) for e in job.failures() if e.traceback is not None and e.rank is not None]
+    waiting = {(e.rank, e.traceback.frames) for e in job.failures() if e.traceback is not None and e.rank is not None}
     return {rank for rank, frames in waiting if any(is_above(frames, those) for those in raised)}
 
 

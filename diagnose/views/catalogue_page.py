@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import Any
+
+from jinja2 import ChainableUndefined
 
 from ..advice.remedy import with_shared
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Remedy
-from ..catalogue.sentences import sentence, shell_command
+from ..catalogue.sentences import names_in, sentence, shell_command
 from ..report.phrases import words
 from ..report.translation import ENGLISH, Translator
 from .rendering import fill
@@ -16,9 +19,27 @@ from .rendering import fill
 # What stands in a command for what no job tells: of `culprit_host` and `peer_port` their last words.
 NAMES = (
     "host", "culprit_host", "peer_host", "peer", "peer_port", "port", "pid", "pod", "namespace", "job_id", "file", "path",
-    "device", "culprit_gpu", "rank", "module", "package",
+    "device", "culprit_gpu", "rank", "module", "package", "other_pid", "holder_pid", "tool",
 )  # fmt: skip
 UNKNOWN = {name: name.rpartition("_")[2].upper() for name in NAMES}
+
+
+class Blank(ChainableUndefined):
+    """What only a job has: false in a condition, and its name in capitals where it is printed."""
+
+    def __str__(self) -> str:
+        return str(self._undefined_name).upper()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __iter__(self) -> Iterator[Blank]:
+        yield self
+
+    def __call__(self, *_: Any, **__: Any) -> Blank:  # type: ignore[override]
+        return self
+
+    __add__ = __sub__ = __floordiv__ = __truediv__ = __call__  # type: ignore[assignment]
 
 
 def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
@@ -54,7 +75,7 @@ def unfilled(command: str | None) -> str:
 def of_no_job(text: str) -> str:
     """Yield a step's text as a report says it of which nothing is known."""
     try:
-        return sentence(text, dict(UNKNOWN))
+        return sentence(text, {name: Blank(name=name) for name in names_in(text)} | UNKNOWN)
     except ValueError:
         return text
 

@@ -54,6 +54,18 @@ PLACES = {
     "a named value in a URL": ("redirect?u=%2Fx%3Fpassword%3D{}", SHORT),
     "base64 of JSON": ("config {}", base64.b64encode(b'{\n "auths": {"r.io": {"auth": "bWVpOmh1bnRlcjI="}}}').decode()),
     "a key whose begin is cut off": ("[rank0]: {}", "aZ9" + some(WORD, 61)),
+    "a dict of cookies": ("requests.get(u, cookies={{'session': '{}'}})", hexes(32)),
+    "a jar of cookies": ("<RequestsCookieJar[<Cookie sid={} for hub.local/>]>", hexes(32)),
+    "a sentence on your token": ("401: Your token {} has been revoked", some(WORD, 32)),
+    "a URL with a password in a URL": ("?next=https%3A%2F%2Fmei%3A{}%40db%3A5432", SHORT),
+    "a URL without a user": ("redis://:ab/{}@cache:6379/0", SHORT),
+    "the cache's client": ("redis-cli -h db -a {} ping", SHORT),
+    "a login in order": ("smtp.login('mei', '{}')", SHORT),
+    "a store's key": ("S3FileSystem(key='{}', anon=False)", some(WORD, 20)),
+    "a name of two letters": ("bind_pw: {}", SHORT),
+    "a short name in YAML": ("    pass: {}", SHORT),
+    "French": ("mot de passe : {}", SHORT),
+    "Japanese": ("パスワード: {}", SHORT),
     "a telegram bot": ("bot {} answered 401", "123456789:AA" + some(WORD, 33)),
 }
 TOKENS = {
@@ -100,6 +112,8 @@ KEPT = [
     "DeepSpeed launcher --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNl19 --master_addr=127.0.0.1",
     "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "epoch 3 first pass: 12.5 ms, backward pass: 4.2ms",
+    "    pass: 4.2ms",
+    "pw: 0.3 layers.3.pw=Conv2d, your token ids are 50256, your key bindings",
     "the next token is 50256, key is missing, password is not set, secret is optional",
     "http://10.0.0.4:8080/job/user@host/console",
     "mask=0x1f sk=3 ak: 0.25 --pad-token=0 eos_token: 2 token_type_ids: 12",
@@ -127,6 +141,11 @@ def test_a_token_that_a_terminal_broke_is_found(at: int) -> None:
     token = TOKENS["hugging face"]
     shown = redact_text(f"401 for {token[:at]}\n{token[at:]} is not valid", privacy=False)
     assert (token[:at] in shown, token[at:] in shown, shown.count("\n")) == (False, False, 1)
+
+
+@pytest.mark.parametrize("line", ["postgresql://mei.wong:x7Kq2p@db/optuna", "USER=mei.wong", "open /home/mei.wong/x.pt"])
+def test_who_it_was_is_private(line: str) -> None:
+    assert "mei.wong" not in redact_text(line, privacy=True)
 
 
 @pytest.mark.parametrize("line", KEPT)

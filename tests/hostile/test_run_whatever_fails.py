@@ -33,6 +33,12 @@ def test_the_exit_code_of_a_job_in_a_removed_folder_is_passed_on(tmp_path: Path)
     assert "Traceback" not in done.stderr
 
 
+def test_a_report_is_made_from_a_removed_folder(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("[rank1]: ValueError: bad\n")
+    done = shell(f'mkdir gone; cd gone; rmdir "$PWD"; {sys.executable} -m diagnose {tmp_path}/train.log', tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 @pytest.mark.parametrize("missing", ["HOME", "PATH"])
 def test_a_missing_variable_costs_nothing(tmp_path: Path, missing: str) -> None:
     done = shell(f"unset {missing}; {RUN} -- /bin/echo ran", tmp_path)
