@@ -70,9 +70,7 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     }
 
 
-def _taken_by(
-    wanted: float, capacity: float | None, idle: float | None, others: float | None, beside: float | None
-) -> str:
+def _taken_by(wanted: float, capacity: float | None, idle: float | None, others: float | None, beside: float | None) -> str:
     for who, taken in (("another-process", others), ("another-library", beside)):
         if taken is not None and capacity and taken > CROWDED_SHARE * capacity:
             return who

@@ -57,7 +57,9 @@ _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
 _POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
 _WORD = re.compile(r"\w+")
 _PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
-_PATH = re.compile(r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}(?<!\.)", re.ASCII)  # in what is said, for commands
+_PATH = re.compile(
+    r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}(?<!\.)", re.ASCII
+)  # in what is said, for commands
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 

@@ -122,7 +122,7 @@ def split_prefix(text: str) -> Prefix:
     if len(_known) >= MAX_SHAPES:
         _known.clear()
     folded = shape.lower()
-    is_sure = known > 0 and not any(mark in folded for row in found.asked for mark in row.digits)
+    is_sure = known == 1 and not any(mark in folded for row in found.asked for mark in row.digits)
     _known[shape] = found.steps if is_sure else known + 1
     return prefix
 
