@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
-from diagnose.scan.kept import CENSUS, FIRST, LAST
+from diagnose.scan.kept import CENSUS, FEW, is_frame
 from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal, source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
-from diagnose.scan.windows import is_frame
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
 
@@ -104,7 +103,7 @@ blob = st.one_of(
     st.tuples(st.integers(0, 3), st.sampled_from([TRACEBACK, STACK])).map(lambda x: [f"[rank{x[0]}]: {y}" for y in x[1]]),
     st.tuples(st.integers(0, 3), st.integers(0, 99)).map(lambda x: [WATCHDOG.format(r=x[0], n=x[1])]),
     st.integers(0, 3).map(lambda r: [bar(r)]),
-    st.integers(1, 2 * (FIRST + LAST)).map(lambda n: [f"exitcode  : {n}"] * n),
+    st.integers(1, 4 * FEW).map(lambda n: [f"exitcode  : {n}"] * n),
     st.integers(0, 3).map(lambda n: [f"{n}: read: Connection reset by peer", f"{n}: write: Broken pipe"]),
     st.sampled_from(["a\x1b[31mb", "bad \udcff byte Connection reset by peer", "x" * 9000 + "\rConnection reset by peer"])
     .map(lambda x: [x]),
@@ -216,7 +215,7 @@ def test_a_rule_keeps_its_first_and_last_hits_by_each_speaker() -> None:
     lines = [f"[rank{n % 2}]: recv: {n} Connection reset by peer\n".encode() for n in range(2000)]
     tally = seal(part(b"".join(lines))).tallies[("a.reset/peer", "[rank1]:")]
     kept = [h.line for h in tally.hits()]
-    assert kept == [*range(2, 2 + 2 * FIRST, 2), *range(2002 - 2 * LAST, 2002, 2)]
+    assert kept == [*range(2, 2 + 2 * FEW, 2), *range(2002 - 2 * FEW, 2002, 2)]
     assert tally.at_least
 
 

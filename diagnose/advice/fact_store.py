@@ -1,7 +1,4 @@
-"""A typed store of facts: what is known of a job as a whole, each value with every line that states it.
-
-Where ranks, hosts, or a file and the running job disagree on what should be one for all, that is a notice.
-"""
+"""What is known of a job as a whole, each value with every line that states it, and where these contradict each other."""
 
 from __future__ import annotations
 
@@ -164,40 +161,32 @@ def differences(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice for each fact on which ranks, hosts, or a file and the running job, disagree."""
     found: list[Remark] = []
     for name, values in facts.known.items():
-        if len(values) > 1 and _is_shared(name, facts):
-            found += _between_speakers(name, values) or _between_file_and_run(name, values)
+        is_own = name == "world_size" and facts.get("framework") in _MANY_WORLDS
+        if name.startswith(("nccl_", "torch_nccl_")) and not name.endswith(("_version", "timeout_s")):
+            is_own = any(part in name for part in _PER_HOST)
+        elif name not in _SHARED and not name.endswith("_version"):
+            is_own = True
+        if len(values) > 1 and not is_own:
+            found += _contradictions(name, values)
     return (*found, *_asked_and_started(facts))
 
 
-def _is_shared(name: str, facts: Facts) -> bool:
-    if name == "world_size" and facts.get("framework") in _MANY_WORLDS:
-        return False
-    if name.startswith(("nccl_", "torch_nccl_")) and not name.endswith(("_version", "timeout_s")):
-        return not any(part in name for part in _PER_HOST)
-    return name in _SHARED or name.endswith("_version")
+def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:
+    """Processes of one job that print different values, else what a file beside the logs states against what they print.
 
-
-def _between_speakers(name: str, values: Sequence[Known]) -> list[Remark]:
-    """Processes of one job that print different values. One process that prints two says nothing about others."""
+    One process that prints two values says nothing about others.
+    """
     printed = [v for v in values if v.surety == 3 and (v.ranks or v.hosts)]
     sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
-    if len(printed) < 2 or any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        return []
-    shown = printed[:MAX_SHOWN]
-    rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
-    return [_differ(name, "advice.differs", printed, values=rows)]
-
-
-def _between_file_and_run(name: str, values: Sequence[Known]) -> list[Remark]:
-    """What a file given beside the logs states, against what the job printed."""
     run, file = (next((v for v in values if v.surety == surety), None) for surety in (3, 2))
-    if run is None or file is None or not (name.endswith("_version") or name in _SHARED):
-        return []
-    said = {"run": run.value, "place": file.place, "file": file.value}
-    return [_differ(name, "advice.file-differs", [run, file], **said)]
-
-
-def _differ(name: str, key: str, proof: Sequence[Known], **said: Any) -> Remark:
+    if len(printed) > 1 and not any(a & b for i, a in enumerate(sets) for b in sets[:i]):
+        key, proof, shown = "advice.differs", printed, printed[:MAX_SHOWN]
+        rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
+        said: dict[str, Any] = {"values": rows}
+    elif run is not None and file is not None and (name.endswith("_version") or name in _SHARED):
+        key, proof, said = "advice.file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
+    else:
+        return
     package = name.removesuffix("_version")
     spelled, step = NAMES["spelled"].get(package, package), Step("fix", Sentence("advice.one-configuration"))
     named = Sentence("advice.setting" if package == name else "advice.version-of", {"name": spelled})
@@ -205,7 +194,7 @@ def _differ(name: str, key: str, proof: Sequence[Known], **said: Any) -> Remark:
         command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
         step = Step("fix", Sentence("advice.one-version", {"name": spelled}), NAMES["prints"].get(package, command))
     topic = Sentence("advice.differs-topic", {"name": named})
-    return Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
+    yield Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
 
 
 def _asked_and_started(facts: Facts) -> Iterator[Remark]:

@@ -1,7 +1,6 @@
 """A `Job` in, what is known about it as a whole out: versions, sizes, time-outs, settings, each with its line.
 
-Facts come from what processes printed (rules under `rules/context/`), from launch commands, from configuration files
-given beside the logs, and from paths in tracebacks. What a running process printed beats what a file asks for.
+From what processes printed (which beats what a file asks for), launch commands, configuration files, paths in tracebacks.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
 MAX_FAILURES = 400  # of which the words are read
 _INSTALLED, _PYTHON, _VERSIONED = map(lazy, NAMES["paths"].values())
+OF_AN_OPERATOR = lazy(NAMES["of_an_operator"])
 
 
 def read_facts(job: Job) -> Facts:
@@ -132,21 +132,15 @@ def _duration_facts(job: Job) -> Iterator[Stated]:
         if event.rule.tells == "activity":
             begun.setdefault(key, event)
             continue
-        seconds = _seconds(event, begun.pop(key, None))
-        if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
-            longest[activity] = (seconds, event)
+        start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it, else from its beginning
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            is_timed = start is not None and start.time is not None and event.time is not None
+            seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
+            seconds = seconds if seconds < MAX_S else 0.0
+        if seconds > longest.get(activity, (0.0, event))[0]:
+            longest[activity] = (float(seconds), event)
     for name, (seconds, last) in sorted(longest.items()):
         yield Stated(longest_of[name], round(seconds, 1), last.source, last.line, 3)
-
-
-def _seconds(end: Event, start: Event | None) -> float | None:
-    """As the line states it, else from its beginning; None where no clock tells."""
-    stated = end.fields.get("seconds")
-    if isinstance(stated, (int, float)) and not isinstance(stated, bool):
-        return float(stated)
-    if start is None or start.time is None or end.time is None:
-        return None
-    return end.time - start.time if 0 < end.time - start.time < MAX_S else None
 
 
 def _package_facts(job: Job) -> Iterator[Stated]:
@@ -178,10 +172,6 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield "framework", framework
 
 
-def _evidence() -> dict[str, dict[str, dict[str, list[str]]]]:
-    return tables(PLATFORM)
-
-
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
     """Yield where the job runs by `platform.yaml`: what a command or a process states beats what is inferred here."""
     rules: dict[str, Event] = {}
@@ -189,11 +179,11 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
     for event in job.events:
         (harmless if event.rule.role == "harmless" else rules).setdefault(event.rule.id.rpartition("/")[2], event)
     failures = job.failures()[:MAX_FAILURES]
-    for name, values in _evidence().items():
+    for name, values in tables(PLATFORM).items():
         seen = {**harmless, **rules} if name == "scheduler" else rules
         places = ((value, _place(job, facts, seen, failures, shown)) for value, shown in values.items())
         found = next(((value, place) for value, place in places if place), None)
-        if name == "scheduler" and (pod := _pod(job)):
+        if name == "scheduler" and (pod := _pod(job, is_open=found is None)):
             found = ("kubernetes", pod)
         if found:
             yield Stated(name, found[0], *found[1], 1)
@@ -221,9 +211,9 @@ def _place(
     return ("logs", None) if facts.packages.intersection(shown.get("packages", ())) else None
 
 
-def _pod(job: Job) -> Place | None:
+def _pod(job: Job, *, is_open: bool) -> Place | None:
     """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
-    if any(".svc." in f"{host}." for host in job.hosts):
+    if any(".svc." in f"{host}." or (is_open and OF_AN_OPERATOR.fullmatch(host)) for host in job.hosts):
         return "logs", None
     named = (s.name for s in job.sources if job.places.by_source[s.name].pod or any(x.pod for x in s.speakers))
     return next(((name, None) for name in named), None)

@@ -2,15 +2,15 @@
 
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
-reading, with the one command that settles it); where the version is another one, the event says nothing. Where it does
-not speak, what a catch-all says of the same exception stands. Bugs without words of their own (a hang of one version)
-are rows of a table: version and symptom together prove them, or a notice is all that follows.
+reading, with the command that settles it); of another version it says nothing. Bugs without words of their own (a hang
+of one version) are rows of a table: version and symptom together prove them, or a notice is all that follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
@@ -20,10 +20,12 @@ from ..job.event import FAILING, Event
 from ..job.job import Job
 from .fact_store import Facts, in_range
 from .settings import NAMES, PACKAGES
+from .sizes import Flags
 from .statement import Evidence, Remark, Step
 
 BUGS = "software.known-bug"
 FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 BY_VERSION = "software/known-bug/versions.table.yaml"  # bugs that print nothing of their own
 CONNECTIONS = ("nccl.", "network.")
 INSTALLED = "installed"  # symptom of bugs that fail nothing
@@ -59,7 +61,12 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
-    return (*(_possible_by_rule(first[i], fixes, facts) for i in sorted(first)), *by_version)
+    notices = []
+    for _, event in sorted(first.items()):
+        shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
+        row = {"title": event.rule.title, **fixes.get(event.rule.id.rpartition("/")[2], {})}
+        notices.append(_possible({**row, **details(event.rule, fixes, facts)}, event.rule.applies_to, (shown,), facts))
+    return (*notices, *by_version)
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
@@ -120,12 +127,16 @@ def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Ev
     table = catalogue.tables.get(BY_VERSION)
     proven: dict[Event, list[Event]] = {}
     notices: list[Remark] = []
+    survived = set(job.survived)
     for row in table.rows if table else ():
         applies_to = _conditions(row)
         holds, seen = judge(applies_to, facts)
         if holds is False or (holds is None and not seen):
             continue
-        shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
+        told = (e for e in job.telling(str(row.get("symptom"))) if e not in survived)
+        ops: Any = row.get("ops")
+        of_ops = (e for e in told if not ops or str(e.fields.get("op", "")).upper() in ops)
+        shown = list(islice(of_ops, MAX_EVENTS))
         is_proof = sizes_differ(shown) if row.get("proves") == SIZES_DIFFER else bool(shown) and "proves" in row
         if holds and is_proof:
             for event in shown:
@@ -153,13 +164,6 @@ def _conditions(row: Row) -> dict[str, str]:
     return {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else {"": "never"}
 
 
-def _symptoms(job: Job, row: Row) -> list[Event]:
-    ops = row.get("ops")
-    survived = set(job.survived)
-    found = [e for e in job.telling(str(row.get("symptom"))) if e not in survived]
-    return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
-
-
 def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
     """The event told again as one of the bug, so that the symptom keeps its own telling."""
     effect = str(row["effect"])
@@ -172,13 +176,6 @@ def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
     fields |= _versions(str(row["library"]), _conditions(row), facts)
     fields["reference"] = next(iter(rule.references), None)
     return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
-
-
-def _possible_by_rule(event: Event, fixes: Mapping[str, Row], facts: Facts) -> Remark:
-    shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
-    fix = fixes.get(event.rule.id.rpartition("/")[2], {})
-    row = {"title": event.rule.title, **fix, **details(event.rule, fixes, facts)}
-    return _possible(row, event.rule.applies_to, (shown,), facts)
 
 
 def _possible(row: Row, applies_to: Mapping[str, str], shown: Sequence[Evidence], facts: Facts) -> Remark:
@@ -253,3 +250,17 @@ def version_fact(library: str) -> str:
 def ranges_of(applies_to: Mapping[str, str]) -> dict[str, str]:
     """Yield the libraries concerned, sorted, with the versions in which the bug lives."""
     return {n: w for n, w in sorted(applies_to.items()) if is_range(w)}
+
+
+def package_of(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Yield which package brings the module that is missing; what PyPI holds under an unknown name may be another."""
+    module = str(fields.get("module") or "")
+    top = module.partition(".")[0]
+    if not (top.isascii() and top.isidentifier()):
+        return {"module": None}
+    table = catalogue.tables.get(PACKAGE_TABLE)
+    row = table.row(top) if table else {}
+    known = top if top.replace("_", "-") in PACKAGES else None
+    options = Flags(str(row["options"])) if row.get("options") else None
+    found = {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}
+    return {**found, "top_module": top}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
@@ -53,7 +53,9 @@ def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     kind = _taken_by(wanted, capacity, idle, others, beside)
     if fields.get("is_inference") and kind != "another-process":
         return {}  # there is no micro batch; the cause has the engine's own levers
-    strangers = list(_strangers(fields, (allocated or 0.0) + (idle or 0.0)))
+    own = (allocated or 0.0) + (idle or 0.0)  # a container's rank is in the message's list by an alien id
+    listed = ((fields.get(f"{name}_pid"), size_bytes(fields.get(f"{name}_used"))) for name in ("other", "next"))
+    strangers = [(pid, used) for pid, used in listed if pid and used and abs(used - own) >= CONTEXT]
     return {
         "taken_by": kind,
         "asked_bytes": wanted,
@@ -77,14 +79,6 @@ def _taken_by(wanted: float, capacity: float | None, idle: float | None, others:
     if idle is not None and idle >= wanted and idle >= FRAGMENTED_SHARE * (capacity or 0):
         return "fragmentation"
     return "one-tensor" if capacity and wanted > ONE_LARGE_SHARE * capacity else "tensors"
-
-
-def _strangers(fields: Mapping[str, Any], own: float) -> Iterator[tuple[Any, float]]:
-    """The other processes in the message's list with what they hold; a container's rank is in it by an alien id."""
-    for name in ("other", "next"):
-        pid, used = fields.get(f"{name}_pid"), size_bytes(fields.get(f"{name}_used"))
-        if pid and used and abs(used - own) >= CONTEXT:
-            yield pid, used
 
 
 def _smaller(facts: Facts) -> Flags | None:

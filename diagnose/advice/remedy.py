@@ -1,13 +1,13 @@
-"""The steps of a remedy for this job: what is known of it answers each step's `if` and fills its sentence and command.
+"""The steps of a remedy (`cause.yaml`) for this job: what is known of it answers each `if` and fills text and command.
 
-The steps stand in `cause.yaml`. They ask for facts, for what the telling line captured, for who is at fault and what the
-job has already, and for numbers that are solved here by cause: `rules/README.md` lists the names.
+`rules/README.md` lists the names that a step may ask for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,13 +18,14 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..lines.cache import tables
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
 from .fact_store import Facts
-from .known_bugs import BUGS
+from .facts import OF_AN_OPERATOR
+from .known_bugs import BUGS, package_of
 from .limits import memory_numbers, timeout_numbers
-from .settings import PACKAGES
 from .sizes import Flags, batch_numbers, resource_numbers
 from .statement import RemedyStep, When
 
@@ -41,7 +42,6 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
 # Facts, whatever a line captures under such a name
 PLATFORM = ("scheduler", "stack", "library", "toolkit", "launcher", "framework", "hosts", "system")
 SHARED = Path(__file__).with_name("shared.yaml")
-PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 NATIVE = "cntk"  # the toolkit whose processes run no Python
@@ -50,23 +50,23 @@ BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 MOST_RANKS = 1 << 16  # of which those without a log are listed
 ABOVE, BELOW, LEAST_SAID, MOST_QUOTED = 40, 13, 12, 120  # lines read beside a failure; characters that a step quotes
 AROUND_S = 300.0  # of the kernel log before and after a failure
-_SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
-_ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
-_NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
-_MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
-_POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
-_WORD = re.compile(r"\w+")
-_PACKAGES = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]")
-_PATH = re.compile(
-    r"(?<![\w.:/])/[\w.@=+-]{1,80}(?:/[\w.@=+-]{1,80}){1,12}(?<!\.)", re.ASCII
-)  # in what is said, for commands
+_SLURM_FILE, _ADDRESS, _NAME, _MODULE, _POD, _WORD, _PACKAGES, _PATH, _NATIVE_FRAME, _OF_A_HANDLER = (
+    lazy(pattern) for pattern in tables(SHARED)["patterns"].values()
+)
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
 def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     """Yield the steps of a cause that fit `values`, filled, in order of when."""
     asked = (x for step in cause.remedy for x in (step.condition, step.text, step.command) if x)
-    found = sorted(_fitting(cause, with_shared(values, " ".join(asked))), key=lambda step: ORDER.index(step.when))
+    known, found = with_shared(values, " ".join(asked)), []
+    for step in (x for x in cause.remedy if x.condition is None or holds(x.condition, known)):
+        with suppress(ValueError):  # it names what is not known of this job
+            command = (shell_command(step.command, known).strip() or None) if step.command else None
+            if command and command.startswith("export ") and values.get("launcher") == "ray":
+                command += tables(SHARED)["of_ray_workers"]
+            found.append(RemedyStep(step.when, sentence(step.text, known), command))
+    found.sort(key=lambda step: ORDER.index(step.when))
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
 
 
@@ -83,7 +83,7 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
 
     Only what the words of `asked`, a template or several, name is added: to fill all of them takes 0.1 s.
     """
-    known, words, shared = dict(values), set(_WORD.findall(asked)), _shared()
+    known, words, shared = dict(values), set(_WORD.findall(asked)), tables(SHARED)
     for pieces in (shared["commands"], shared["conditions"]):  # each may ask for those above it
         for name in reversed(pieces):
             words.update(_WORD.findall(pieces[name]) if name in words else ())
@@ -95,21 +95,6 @@ def with_shared(values: Mapping[str, Any], asked: str) -> dict[str, Any]:
     return known
 
 
-def _shared() -> dict[str, dict[str, str]]:
-    return tables(SHARED)
-
-
-def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values).strip() or None) if step.command else None
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
-
-
 def step_values(
     job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts, catalogue: Catalogue, fields: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -117,12 +102,12 @@ def step_values(
     told = verdict.roots[0].first or (proof[0].event if proof else None)
     known = {
         **_of_the_job(job, facts),
-        **_of_the_culprit(job, verdict, proof),
+        **_of_the_culprit(job, verdict, proof, facts),
         **_of_the_line(job, verdict, told),
         **fields,
         "is_inference": _is_inference(told, facts),
     }
-    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
+    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **package_of(known, catalogue)}
     return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
 
 
@@ -155,6 +140,7 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
         ),
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
         "job_id": slurm_job(job),
+        "other_host": job.hosts[1] if len(job.hosts) > 1 else None,
         "killed_by_uid": next(uids, None),
     }
 
@@ -167,11 +153,11 @@ def slurm_job(job: Job) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
+def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> dict[str, Any]:
     """The ranks, host, GPU, process and pod that commands are to name."""
     infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
     hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
-    first = verdict.roots[0].first
+    first, finding = verdict.roots[0].first, verdict.roots[0].finding  # which may tell of a process without a rank
     device = first.fields.get("device") if first is not None else None
     if device is None and len(infos) == 1:
         device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
@@ -179,17 +165,18 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     host = min(hosts) if len(hosts) == 1 else None
     logs = {source for info in infos for source in info.sources}
     others = {source for info in job.ranks.values() if info not in infos for source in info.sources}
-    last = job.last_line_of(infos[0].rank) if len(infos) == 1 else None
+    last = next((x for i in infos if (x := job.last_line_of(i.rank))), None)
     named = _POD.match(host or "")
+    is_pod = host in pods or (facts.get("scheduler") == "kubernetes" and OF_AN_OPERATOR.fullmatch(host or ""))
     stated = first.fields.get("pod") if first is not None else None
-    pod = stated or (named[1] if named else host if host in pods else min(pods) if len(pods) == 1 else None)
+    pod = stated or (named[1] if named else host if is_pod else min(pods) if len(pods) == 1 else None)
     return {
         "culprit_ranks": tuple(verdict.culprits),
         "culprit_rank": verdict.culprits[0] if len(verdict.culprits) == 1 else None,
         "culprit_host": host,
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
-        "culprit_pid": infos[0].pid if len(infos) == 1 else _pid_concluded(verdict) if not infos else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else None if infos or finding is None else finding.fields.get("pid"),
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
@@ -199,12 +186,6 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     }
 
 
-def _pid_concluded(verdict: Verdict) -> int | None:
-    """The process without a rank that a question found, as by its stack."""
-    finding = verdict.roots[0].finding
-    return finding.fields.get("pid") if finding is not None else None
-
-
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
     finding = verdict.roots[0].finding
     shown = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
@@ -212,11 +193,11 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     return {
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
-        "log_line": told.line if told is not None else None,
         "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
-        "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
+        "all_wait": verdict.cause == "collective.timeout"
+        and (finding.question in ALL_WAIT if finding else _all_waited(job, verdict)),
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
         **_raised(tb),
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
@@ -225,9 +206,15 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     }
 
 
+def _all_waited(job: Job, verdict: Verdict) -> bool:
+    """Whether every rank reports that it waited in one and the same collective."""
+    told = {(e.rank, e.fields.get("seq")) for root in verdict.roots for e in root.events if e.fields.get("seq") is not None}
+    return len({rank for rank, _ in told} - {None}) == job.world_size and len({seq for _, seq in told}) == 1
+
+
 def _raised(tb: Traceback | None) -> dict[str, Any]:
     """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
-    if tb is None or not tb.frames:
+    if tb is None or not tb.frames or (tb.form == "headless" and not tb.frames[-1].code):  # lines below it were not kept
         return {}
     package = _PACKAGES.split(tb.frames[-1].file)[-1]
     is_installed = package != tb.frames[-1].file
@@ -239,8 +226,7 @@ def _beside(job: Job, told: Event | None) -> dict[str, Any]:
     at = (told.line or 0) if told is not None else 0
     near = [x for s in job.sources if told and s.name == told.source for x in s.lines(range(at - ABOVE, at + BELOW))]
     said = [_quoted(x) for x in near if x.number < at and x.prefix.rank is None]
-    frame, handler = (re.compile(_shared()["patterns"][name]) for name in ("native_frame", "of_a_handler"))
-    inside = (m for x in near if x.number > at for m in frame.finditer(x.message) if not handler.search(m[0]))
+    inside = (m for x in near if x.number > at for m in _NATIVE_FRAME.finditer(x.message) if not _OF_A_HANDLER.search(m[0]))
     inner = next(inside, None)
     return {
         "line_above": next((text for text in reversed(said) if len(text) >= LEAST_SAID), None),
@@ -284,16 +270,3 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
         "peer_is_address": bool(re.fullmatch(r"[\d.]+|.*:.*", peer or "")),
     }
-
-
-def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Which package brings the module that is missing: what PyPI holds under an unknown name may be something else."""
-    module = str(fields.get("module") or "")
-    top = module.partition(".")[0]
-    if not _MODULE.fullmatch(top):
-        return {"module": None}
-    table = catalogue.tables.get(PACKAGE_TABLE)
-    row = table.row(top) if table else {}
-    known = top if top.replace("_", "-") in PACKAGES else None
-    options = Flags(str(row["options"])) if row.get("options") else None
-    return {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}

@@ -1,8 +1,7 @@
 """Launch commands and the files that set a job up in, facts out: launcher, framework, sizes, time limits, versions.
 
-`names.yaml` says under which flag, key, variable or package the frameworks write each fact. Files are recognized by
-content. JSON and YAML are read by key and line, not parsed: only flat `key: value` is wanted, a broken or templated file
-still tells what it can, and every fact keeps its line.
+`names.yaml` says under which flag, key, variable or package the frameworks write each fact. JSON and YAML are read by key
+and line, not parsed: a broken or templated file still tells what it can, and every fact keeps its line.
 """
 
 from __future__ import annotations
@@ -160,12 +159,14 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 _HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
 
+_OF_A_MODEL = {"architectures", "model_type", "hidden_size", "vocab_size", "num_hidden_layers"}
 _ACCELERATE = frozenset(["compute_environment", "distributed_type", "num_machines", "machine_rank"])
 
 
 def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
     """Yield the facts that a configuration file, a launch script or an environment dump states."""
-    if _is_model_config(lines):
+    keys = {m["key"] for _, text in lines[:120] if (m := _PAIR.match(text))}
+    if len(keys & _OF_A_MODEL) >= 3:
         return  # describes the model; its `transformers_version` is that of whoever saved it
     for number, text in _joined(lines):
         if sbatch := _SBATCH.match(text.strip()):
@@ -177,8 +178,10 @@ def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
         elif looks_like_command(text):
             yield from command_facts(text, source, number)
             yield Stated("command", " ".join(text.split())[:2000], source, number)
-        else:
-            yield from _line_facts(text, source, number)
+        elif variable := _VARIABLE.match(text):
+            yield from variable_facts(variable["name"], variable["value"].strip(), source, number)
+        elif pair := _PAIR.match(text):
+            yield from stated_setting(pair["key"], pair["value"].strip().rstrip(",}])").strip(), source, number)
     if any(text.split(":")[0].strip() in _ACCELERATE for _, text in lines):
         yield Stated("launcher", "accelerate", source, lines[0][0], 1)
 
@@ -186,13 +189,6 @@ def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
 def package_name(name: str) -> str:
     """Yield a package's name as pip writes it."""
     return name.lower().replace("_", "-").replace(" ", "-")
-
-
-def _line_facts(text: str, source: str, number: int) -> Iterator[Stated]:
-    if variable := _VARIABLE.match(text):
-        yield from variable_facts(variable["name"], variable["value"].strip(), source, number)
-    elif pair := _PAIR.match(text):
-        yield from stated_setting(pair["key"], pair["value"].strip().rstrip(",}])").strip(), source, number)
 
 
 def _joined(lines: Sequence[NumberedLine]) -> Iterator[NumberedLine]:
@@ -207,8 +203,3 @@ def _joined(lines: Sequence[NumberedLine]) -> Iterator[NumberedLine]:
             parts = []
     if parts:
         yield start, " ".join(parts)
-
-
-def _is_model_config(lines: Sequence[NumberedLine]) -> bool:
-    keys = {m["key"] for _, text in lines[:120] if (m := _PAIR.match(text))}
-    return len(keys & {"architectures", "model_type", "hidden_size", "vocab_size", "num_hidden_layers"}) >= 3

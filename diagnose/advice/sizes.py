@@ -74,24 +74,20 @@ def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     return () if rest else tuple(islice(fitting, MAX_SETTINGS))
 
 
-def fitting_ranks(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
-    """Yield the settings with another number of ranks that keep `train` and `micro`, nearest in ranks first."""
-    units = train // micro if train % micro == 0 else 0
-    sizes = (n for n in range(1, min(units, 2 * ranks + 8) + 1) if units % n == 0 and n != ranks)
-    nearest = sorted(sizes, key=lambda n: (abs(n - ranks), -n))
-    return tuple(Setting(micro, units // n, n) for n in nearest[:MAX_SETTINGS])
-
-
 def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield which factor is surprising, and the nearest numbers that fit, as flags of the framework at hand."""
     train, ranks, accumulation = (whole(fields, n) for n in ("train_batch", "world_size", "accumulation"))
     printed = whole(fields, "micro_batch")
     micro = printed or facts.number("micro_batch_size")
     if train is None or train > MAX_BATCH:
-        return _least(fields, facts)
+        return {}
     if not ranks or not micro:
         divisor = ranks or whole(fields, "divisor") or printed
-        return _multiples(train, divisor) if divisor else {}
+        if not divisor or train % divisor == 0:
+            return {}
+        near = [n for n in (train // divisor * divisor, (train // divisor + 1) * divisor) if n > 0]
+        divisors = [n for n in range(min(train, divisor, MAX_BATCH >> 4), 1, -1) if train % n == 0]
+        return {"train": train, "divides_by": divisor, "multiples": near, "divisors": divisors[:MAX_SETTINGS]}
     found = {"train": train, **_settings(train, micro, ranks, facts)}
     if not accumulation or not printed:
         return {**found, "micro": micro, "ranks": ranks}
@@ -119,29 +115,14 @@ def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any
         found["half"] = Setting(micro, near[0].accumulation // 2, ranks)
     if same and same[0] != near[0]:
         found |= {"same_batch": same, "same_batch_flags": flags_for(same[0], facts)}
-    if others := [s for s in fitting_ranks(train, micro, ranks) if s.ranks > 1 or ranks == 1]:
+    units = train // micro if train % micro == 0 else 0  # for another number of ranks, the nearest first
+    sizes = (n for n in range(1, min(units, 2 * ranks + 8) + 1) if units % n == 0 and n != ranks)
+    nearest = sorted(sizes, key=lambda n: (abs(n - ranks), -n))[:MAX_SETTINGS]
+    if others := [Setting(micro, units // n, n) for n in nearest if n > 1 or ranks == 1]:
         found |= {"other_ranks": others, "other_ranks_flags": flags_for(others[0], facts)}
     return found
 
 
-def _least(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """`Gradient accumulation steps: 0 has to be greater than 0`: whole division gave nothing."""
-    if fields.get("value") != 0 or "which" not in fields:
-        return {}
-    micro, ranks, train = (facts.number(n) for n in ("micro_batch_size", "world_size", "train_batch_size"))
-    if not micro or not ranks:
-        return {"is_too_small": True}
-    least = Setting(micro, 1, ranks)
-    return {"is_too_small": True, "least": least, "least_flags": flags_for(least, facts), "train": train}
-
-
-def _multiples(train: int, divisor: int) -> dict[str, Any]:
-    """A number that has to be a multiple of another: the nearest ones, and what divides it."""
-    if train % divisor == 0:
-        return {}
-    near = [n for n in (train // divisor * divisor, (train // divisor + 1) * divisor) if n > 0]
-    divisors = [n for n in range(min(train, divisor, MAX_BATCH >> 4), 1, -1) if train % n == 0]
-    return {"train": train, "divides_by": divisor, "multiples": near, "divisors": divisors[:MAX_SETTINGS]}
 
 
 def flags_for(setting: Setting, facts: Facts) -> Flags:
@@ -219,7 +200,11 @@ def _present(facts: Facts) -> int | None:
 
 def resource_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `gpus_asked` (as a sum), `gpus_present`, what would fit, and a process without a visible device."""
-    asked, found = demands(facts), _hidden_device(facts)
+    asked, found = demands(facts), dict[str, Any]()
+    visible, local = _visible(facts), facts.number("gpus_per_node")
+    if visible is not None and local and visible < local <= MOST_GPUS:  # one addresses a device beyond those it may see
+        all_devices = Flags(",".join(map(str, range(local))))
+        found = {"visible_gpus": visible, "local_processes": local, "all_devices": all_devices}
     present = whole(fields, "available_gpus", "available", "present", "existing") or _present(facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
     if wanted is None or present is None or wanted == present:
@@ -249,14 +234,6 @@ def _fitting(smaller: Demand, facts: Facts) -> dict[str, Any]:
         return found
     flags = f"--{smaller.role}_num_nodes {smaller.nodes} --{smaller.role}_num_gpus_per_node {smaller.per_node}"
     return {**found, "fitting_flags": Flags(f"{flags} --train_batch_size {batch.train}" if batch else flags)}
-
-
-def _hidden_device(facts: Facts) -> dict[str, Any]:
-    """A process that addresses a device beyond those it may see."""
-    visible, local = _visible(facts), facts.number("gpus_per_node")
-    if visible is None or not local or not visible < local <= MOST_GPUS:
-        return {}
-    return {"visible_gpus": visible, "local_processes": local, "all_devices": Flags(",".join(map(str, range(local))))}
 
 
 def idle_notices(facts: Facts) -> tuple[Remark, ...]:

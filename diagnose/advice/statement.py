@@ -1,7 +1,4 @@
-"""What advice is made of: steps, notices, facts and the evidence for them, as frozen values.
-
-Their names are the keys of the report's contract. Every field has an empty default. Times are RFC 3339 strings or None.
-"""
+"""What advice is made of, as frozen values whose names are the keys of the report's contract."""
 
 from __future__ import annotations
 

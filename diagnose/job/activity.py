@@ -1,9 +1,7 @@
 """What was a rank doing when the others began to wait? Its last own phase decides the cause of the wait.
 
-A rank that does not come has left its loop, saves, evaluates, waits for a lock, or stands in another group's collective.
 Its last word of that kind is where the wait began, and the first line of proof. An error that was caught and logged as a
-warning (`WARN feeder stopped: FeedError: block 17`) is known to no rule and ends nothing by itself; of the rank that the
-others wait for, or lose, it is often the reason.
+warning is known to no rule; of the rank that the others wait for, or lose, it is often the reason.
 """
 
 from __future__ import annotations
@@ -67,7 +65,11 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
 
     Lines of no rank speak for rank 0; those that one host alone has, for the one there that did not come.
     """
-    own = [e for e in (*info.events, *_unplaced(job, info)) if e.rule.tells in ("activity", "activity-end", "finished")]
+    unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
+    if info.rank:
+        elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
+        unplaced = [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
+    own = [e for e in (*info.events, *unplaced) if e.rule.tells in ("activity", "activity-end", "finished")]
     own = [e for e in own if e.source != before.source or (e.line or 0) < (before.line or 0)]
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
     if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
@@ -84,14 +86,6 @@ def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
     source = next(s for s in job.sources if s.name == doing.source)
     number = source.last_sign_line or 0
     return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines({number}))
-
-
-def _unplaced(job: Job, info: RankInfo) -> list[Event]:
-    unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
-    if not info.rank:
-        return unplaced
-    elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
-    return [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
@@ -116,7 +110,8 @@ def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line
     """Those that complain in words that no rule knows."""
     ours = (e for e in job.events if e.rule.tells or e.role == "harmless")
     known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+    own = (each for each in lines if not any(word in (each[1].prefix.origin or "") for word in NATIVE))
+    return [(s, x) for s, x in own if (x.is_error or x.prefix.severity == "W") and (s, x.number) not in known]
 
 
 def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
@@ -131,22 +126,15 @@ def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign, own = info.last_sign, before[-1] if before else None
-    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on(job, info, own[1], sign))):
+    # of its own log also what it does after its last step: `[rank2] running extended evaluation`
+    has_own_log = sign is not None and job.places.source_rank.get(sign.source) == info.rank
+    goes_on = has_own_log and sign is not None and own is not None and own[1].number > (sign.line or 0)
+    if sign is not None and (own is None or (sign.source == own[0] and not goes_on)):
         return (Exhibit.of_event(sign),)
     return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
-
-
-def _goes_on(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
-    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
-    return job.places.source_rank.get(sign.source) == info.rank and line.number > (sign.line or 0)
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
-
-
-def _complains(line: Line) -> bool:
-    is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
-    return (line.is_error or line.prefix.severity == "W") and not is_native

@@ -1,7 +1,7 @@
 """When: puts every event on one clock.
 
-Years and zones that were not printed are inferred and said; clocks of hosts are aligned by events they share (the same
-collective's time-out, the same step). What stays unknown is an uncertainty that the verdict respects.
+Years and zones that were not printed are inferred; clocks of hosts are aligned by events they share (the same collective's
+time-out, the same step). What stays unknown is an uncertainty that the verdict respects.
 """
 
 from __future__ import annotations
@@ -48,14 +48,6 @@ class Clocks:
 def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> Clocks:
     """Fill in `time` and `onset` of every event; yield what was inferred."""
     clocks = Clocks(zone_s=zone_s or 0.0, zone_from="given" if zone_s is not None else "taken as UTC")
-    _infer_year(clocks, sources)
-    for source in sources:
-        _set_times(clocks, source)
-    _align(clocks, sources)
-    return clocks
-
-
-def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
         years.update(dict(source.years))
@@ -64,6 +56,10 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:
         clocks.year, clocks.year_from = max(years, key=lambda y: (years[y], y)), "printed elsewhere in the logs"
+    for source in sources:
+        _set_times(clocks, source)
+    _align(clocks, sources)
+    return clocks
 
 
 def _set_times(clocks: Clocks, source: SourceEvents) -> None:
@@ -73,8 +69,13 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
         time = clocks.seconds(stamp) if stamp else None
         if time is None:
             time = clocks.seconds(event.near) if event.near else None
-        event.time = time
-        _set_onset(event)
+        event.time = event.onset = time
+        name = event.rule.onset
+        ran_ms = event.fields.get(name) if name else None
+        if name == "unknown" or (ran_ms is not None and not event.has_own_time):
+            event.onset = None  # the line above says only when it was printed at the earliest
+        elif time is not None and isinstance(ran_ms, int | float):
+            event.onset = time - ran_ms / 1000
 
 
 def _stated(event: Event) -> Stamp | None:
@@ -84,15 +85,6 @@ def _stated(event: Event) -> Stamp | None:
 
 
 _read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the same seconds
-
-
-def _set_onset(event: Event) -> None:
-    event.onset, name = event.time, event.rule.onset
-    ran_ms = event.fields.get(name) if name else None
-    if name == "unknown" or (ran_ms is not None and not event.has_own_time):
-        event.onset = None  # the line above says only when it was printed at the earliest
-    elif event.time is not None and isinstance(ran_ms, int | float):
-        event.onset = event.time - ran_ms / 1000
 
 
 # --- alignment --------------------------------------------------------------------------------------------------
@@ -117,7 +109,11 @@ def _align(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     for host in hosts:
         if host != reference:
             _align_host(clocks, by_host[host], host)
-    _apply(clocks, sources)
+    for event in (e for source in sources for e in source.all_events()):
+        offset = clocks.offset_s.get(event.host or "", 0.0)
+        if offset and event.time is not None:
+            event.time -= offset
+            event.onset = event.onset - offset if event.onset is not None else None
 
 
 def _align_host(clocks: Clocks, moments: list[tuple[float, list[float]]], host: str) -> None:
@@ -159,12 +155,3 @@ def _moment(event: Event) -> tuple[object, ...] | None:
     if event.rule.tells == "progress" and fields.get("step") is not None:
         return ("step", event.attempt, event.rule.id, fields["step"])
     return None
-
-
-def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
-    for source in sources:
-        for event in source.all_events():
-            offset = clocks.offset_s.get(event.host or "", 0.0)
-            if offset and event.time is not None:
-                event.time -= offset
-                event.onset = event.onset - offset if event.onset is not None else None

@@ -1,7 +1,6 @@
 """Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed, and who called it.
 
-From watchdog and status lines alone; the flight recorder, where there is one, tells more. Gloo's time-outs and lost peers
-are exceptions: their tracebacks show the call of the program in which a rank waited.
+From watchdog and status lines; Gloo's time-outs and lost peers are exceptions, whose tracebacks show the program's call.
 """
 
 from __future__ import annotations
@@ -64,11 +63,13 @@ def collective_tables(job: Job) -> list[GroupTable]:
 
 
 def _tables(job: Job) -> list[GroupTable]:
-    named = _named_groups(job)
+    # by rank and number, the group that status lines name: watchdog lines often do not
+    told = [(e.rank, e.fields.get("seq"), e.fields.get("pg")) for e in reversed(job.telling("collective-status"))]
+    named = {(rank, seq): str(pg) for rank, seq, pg in told if seq is not None and pg is not None}
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
     for event in (e for e in job.telling("collective-timeout") if e.rank is not None):
         rank, pg, seq = event.rank or 0, event.fields.get("pg"), event.fields.get("seq")
-        group = str(pg) if pg is not None else named.get((rank, seq), "")
+        group = str(pg) if pg is not None else named.get((event.rank, seq), "")
         known = tables[group].setdefault(rank, _stuck(event, rank, group))
         if known.event.source == event.source and (known.event.line or 0) > (event.line or 0):
             tables[group][rank] = _stuck(event, rank, group)  # later ones follow from the first in its file
@@ -80,19 +81,10 @@ def _tables(job: Job) -> list[GroupTable]:
 
 def _stuck(event: Event, rank: int, group: str) -> Stuck:
     f = event.fields
-    numel_in = f.get("numel_in") if f.get("numel_in") is not None else _numel(f.get("op"), f.get("shape"))
+    numel_in = f.get("numel_in")
+    if numel_in is None and f.get("shape") and f.get("op") in SAME_SIZE:  # PyTorch 2.0 prints the shape of the output
+        numel_in = prod(int(n) for n in f["shape"].split(","))
     return Stuck(rank, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
-
-
-def _numel(op: Any, shape: Any) -> int | None:
-    """How many elements a tensor of this shape has: PyTorch 2.0 prints that of the output."""
-    return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
-
-
-def _named_groups(job: Job) -> dict[tuple[int | None, Any], str]:
-    """By rank and number, the group that status lines name: watchdog lines often do not."""
-    told = [(e.rank, e.fields.get("seq"), e.fields.get("pg")) for e in reversed(job.telling("collective-status"))]
-    return {(rank, seq): str(pg) for rank, seq, pg in told if isinstance(seq, int) and pg is not None}
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:

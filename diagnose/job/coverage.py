@@ -50,17 +50,14 @@ class RankLines:
             if places.source_rank.get(source.name) == rank:
                 found += [(source.name, x) for x in source.tail()]
             elif any(_rank_of(speaker, places) == rank for speaker in source.speakers):
-                found += [(source.name, x) for x in self._of_shared(source, places).get(rank, ())]
+                if source.name not in self._of:
+                    lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
+                    for line in source.lines():
+                        if (speaks := _rank_of(line.prefix, places)) is not None:
+                            lines[speaks].append(line)
+                    self._of[source.name] = dict(lines)
+                found += [(source.name, x) for x in self._of[source.name].get(rank, ())]
         return found
-
-    def _of_shared(self, source: SourceEvents, places: Places) -> dict[int, deque[Line]]:
-        if source.name not in self._of:
-            lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
-            for line in source.lines():
-                if (rank := _rank_of(line.prefix, places)) is not None:
-                    lines[rank].append(line)
-            self._of[source.name] = dict(lines)
-        return self._of[source.name]
 
 
 def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
@@ -72,17 +69,16 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
 
 def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
     """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
-    return any(_breaks_off(s) for s in sources)
+    for source in sources:
+        last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
+        if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
+            continue
+        if last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0):
+            return True
+    return False
 
 
 def is_cut(sources: Sequence[SourceEvents]) -> bool:
     """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
     torn = (tb for s in sources for tb in s.tracebacks if tb.form == "headless" and tb.line <= TORN_LINES)
     return any(torn) or breaks_off_in_a_traceback(sources)
-
-
-def _breaks_off(source: SourceEvents) -> bool:
-    last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
-    if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
-        return False
-    return last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0)

@@ -1,13 +1,11 @@
-"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, who speaks in it; `Exhibit`s.
-
-Its lines are kept packed; they are read again where a question asks for them.
-"""
+"""What one source says: its `Event`s, with tracebacks and stacks around them, and who speaks; its lines are read anew."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -43,15 +41,16 @@ class Speaker(NamedTuple):
     actor: str | None
     ip: str | None
 
-    @classmethod
-    def of(cls, named: Iterable[Any]) -> Speaker:
-        """Yield who speaks, by what `named_in` tells of a prefix."""
-        speaker = cls._make(named)
-        return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
 
-
-_printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]
+printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]  # compared in a third of a stamp's time
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
+
+
+@lru_cache(MAX_SPEAKERS)
+def speaker_named(named: tuple[Any, ...]) -> Speaker:
+    """Yield who speaks, by what `named_in` tells of a prefix."""
+    speaker = Speaker._make(named)
+    return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
 
 
 class Same:
@@ -59,37 +58,11 @@ class Same:
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
-        self._speakers: dict[tuple[Any, ...], Speaker] = {}
 
-    def speaker(self, prefix: Prefix) -> Speaker:
-        """Yield who speaks with this prefix."""
-        named = named_in(prefix)
-        speaker = self._speakers.get(named)
-        return self._met(named) if speaker is None else speaker
-
-    def speakers(self, prefixes: Iterable[Prefix]) -> Iterator[Speaker]:
-        """Yield who speaks with these prefixes, each once, in order."""
-        for named in dict.fromkeys(map(named_in, prefixes)):
-            yield self._speakers.get(named) or self._met(named)
-
-    def _met(self, named: tuple[Any, ...]) -> Speaker:
-        if len(self._speakers) >= MAX_SPEAKERS:
-            self._speakers.clear()
-        speaker = Speaker.of(named)
-        self._speakers[speaker] = speaker  # which is the same key as the plain tuple, and held once
-        return speaker
-
-    def __call__(self, value: T) -> T:
-        return self._known_as(value, value)
-
-    def stamp(self, value: Stamp) -> Stamp:
-        """Yield the equal stamp; told by its fields as a tuple, which is compared in a third of the time."""
-        return self._known_as(_printed(value), value)
-
-    def _known_as(self, key: Any, value: T) -> T:
+    def __call__(self, value: T, key: Any = None) -> T:
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        known: T = self._known.setdefault(key, value)
+        known: T = self._known.setdefault(value if key is None else key, value)
         return known
 
 
@@ -142,7 +115,8 @@ class Event:
         return self.words[0] if isinstance(self.words, tuple) else self._words_of_sign(self.words)[0]
 
     def _words_of_sign(self, scan: SourceScan) -> Words:
-        return sign_words(scan, self.order)
+        """The words of the first or the last (odd) sign of life of a speaker."""
+        return words_of(sign_line(list(scan.progress.values())[self.order // 2][self.order % 2]))
 
     @property
     def has_own_time(self) -> bool:
@@ -167,11 +141,8 @@ def settled(event: Event) -> Event:
 
 def events_in_order(sources: Sequence[SourceEvents]) -> list[Event]:
     """Yield all events in order of time, then place."""
-    return sorted((e for s in sources for e in s.events), key=_moment)
-
-
-def _moment(event: Event) -> tuple[bool, float, str, int, int]:
-    return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
+    events = (e for s in sources for e in s.events)
+    return sorted(events, key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0, e.order))
 
 
 @dataclass(slots=True)
@@ -235,11 +206,6 @@ def words_of(line: Line, text: str | None = None) -> Words:
     if text is None and len(line.raw) <= MAX_CHARS:
         return line.raw, line.prefix.end
     return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
-
-
-def sign_words(scan: SourceScan, order: int) -> Words:
-    """Yield the words of a sign of life: of the first or the last one (odd) of a speaker."""
-    return words_of(sign_line(list(scan.progress.values())[order // 2][order % 2]))
 
 
 def sign_line(hit: Hit) -> Line:

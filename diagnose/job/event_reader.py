@@ -1,13 +1,13 @@
 """One source's scan in, its `Event`s out: hits read with what stands around them (tracebacks, blocks, stacks).
 
 Here a catch-all gives way to a narrower rule, and what a harmless rule matches is taken as evidence of nothing else.
-What a single hit tells is read by `source_reading`; who and when in the whole job is decided later, by `placement`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import repeat
@@ -23,7 +23,7 @@ from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, Same, SourceEvents, kept_lines
+from .event import Event, Same, SourceEvents, kept_lines, named_in, printed, speaker_named
 from .hit_reading import LAST_RESORT, SourceReading
 
 if TYPE_CHECKING:
@@ -52,39 +52,37 @@ class EventReader:
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.opened()
-        lines, hits, capped = lines_without_reports(scan), scan.hits(), scan.capped()
+        lines, hits = lines_without_reports(scan), scan.hits()
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
-        stacks = _stacks(scan, lines)
-        shared = self._catalogue, self._matcher, self._same
-        reading = SourceReading(*shared, scan.name, lines, keys, tracebacks, stacks)
+        stacks: list[StackDump] = []
+        if scan.kind == "json-stacks" or scan.holds(STACK):  # the scan met the mark of one
+            from ..traces.stacks import find_stacks
+
+            stacks = find_stacks(lines)
+        reading = SourceReading(self._catalogue, self._matcher, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         if tracebacks:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        noted = (tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)  # `WARNING: OSError: …`
-        unheard = quoted.union(noted)
-        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
-        for order, event in enumerate(events):
+        # with what a warning names alone: `WARNING: OSError: …`
+        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)
+        heard = [e for e in found if e.traceback is None or is_heard(e.traceback, unheard)]
+        for order, event in enumerate(events := sift(heard)):
             event.order = order
-        stamps = _stamps_of(lines)
+        stamps = [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
+        years = Counter(_year_of(stamp.seconds // DAY_S) for _, stamp in stamps if stamp.has_year)
         signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
-            scan.name,
-            scan.kind,
-            events,
-            tuple(self._same.speakers(x.prefix for x in lines)),
-            self._same(_years_of(stamps)),
+            scan.name, scan.kind, events,
+            tuple(map(speaker_named, dict.fromkeys(named_in(x.prefix) for x in lines))),
+            self._same(tuple(years.items())),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
-            tuple(tb for tb in tracebacks if tb.line not in quoted),
-            tuple(stacks),
-            signs,
-            max((last.line or 0 for _, last in signs), default=None),
-            capped,
-            stored,
-        )
+            tuple(tb for tb in tracebacks if tb.line not in quoted), tuple(stacks), signs,
+            max((last.line or 0 for _, last in signs), default=None), scan.capped(), stored,
+        )  # fmt: skip
         _note_stamps(source, stamps, self._same)
         return source
 
@@ -97,15 +95,6 @@ def _signs(reading: SourceReading, stored: SourceScan, scan: SourceScan) -> Iter
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
             yield pair
-
-
-def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
-    """Dumps of live threads, where the scan met the mark of one."""
-    if scan.kind != "json-stacks" and not scan.holds(STACK):
-        return []
-    from ..traces.stacks import find_stacks
-
-    return find_stacks(lines)
 
 
 def lines_without_reports(scan: SourceScan) -> list[Line]:
@@ -161,32 +150,11 @@ def _whole(events: list[Event]) -> Iterator[Event]:
     for event in events:
         if event.rule.match == "block":
             block = last.get(event.rule.tells)
-            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
-                continue
+            told, said = ({k: v for k, v in e.fields.items() if v is not None} for e in (event, block or event))
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and told.items() < said.items():
+                continue  # less than the block in which it begins, and nothing else
             last[event.rule.tells] = event
         yield event
-
-
-def _is_part(event: Event, block: Event) -> bool:
-    """Whether the event says less than the block in which it begins, and nothing else."""
-    told = {name: value for name, value in event.fields.items() if value is not None}
-    same = all(block.fields.get(name) == value for name, value in told.items())
-    return same and len(told) < sum(value is not None for value in block.fields.values())
-
-
-def _stamps_of(lines: Sequence[Line]) -> Stamps:
-    """Yield the stamps that the lines print."""
-    return [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
-
-
-def _years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
-    """Yield the years that stamps print, and how often."""
-    years: dict[int, int] = {}
-    for _, stamp in stamps:
-        if stamp.has_year:
-            year = _year_of(stamp.seconds // DAY_S)
-            years[year] = years.get(year, 0) + 1
-    return tuple(years.items())
 
 
 @lru_cache(1024)
@@ -195,16 +163,13 @@ def _year_of(day: float) -> int:
 
 
 def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
-    """Give each event the stamp of the nearest line above that has one; above all of them, of the first.
-
-    Thousands of files tell of the same moments, so what is equal is held once.
-    """
+    """Give each event the stamp of the nearest line above that has one, else of the first below; equal ones held once."""
     numbers = [number for number, _ in stamps]
-    held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
+    held = {id(stamp): same(stamp, printed(stamp)) for _, stamp in stamps}
     for event in source.all_events():
         above, stamp = bisect_right(numbers, event.line or 0), event.stamp
         event.near_is_below = above == 0
         if stamp is not None:
-            event.stamp = held.get(id(stamp)) or same.stamp(stamp)
+            event.stamp = held.get(id(stamp)) or same(stamp, printed(stamp))
         if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
             event.near = held[id(stamps[max(above - 1, 0)][1])]

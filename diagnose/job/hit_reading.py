@@ -1,7 +1,4 @@
-"""One hit of a source in, the event that it anchors out: read with what stands around it in the kept lines.
-
-Here a rule that needs more than one line is verified. Which of the events count is decided by `event_reader`.
-"""
+"""One hit of a source in, the event that it anchors out; here a rule that needs more than one line is verified."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from ..traces.quotation import (
 )
 from ..traces.traceback import Traceback, innermost, record_above
 from ..traces.traceback_lines import told_frames
-from .event import Event, Same, sign_line, words_of
+from .event import Event, named_in, sign_line, speaker_named, words_of
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
@@ -45,7 +42,6 @@ class SourceReading:
 
     catalogue: Catalogue
     matcher: Matcher
-    same: Same
     source: str
     lines: Sequence[Line]
     keys: Sequence[str]  # who speaks on each line
@@ -142,9 +138,13 @@ class SourceReading:
         line, tb = self.lines[index], self._traceback_of(index)
         if tb is not None:
             return self._raised(rule, forms, line, tb)
-        if rule.frame or not (text := self._bare_text(index)):
+        if index not in self._bare:  # the message and what may go on below; empty for code: several rules ask for it
+            is_code, below = line.number in self._inside, self._following(index, BARE_LINES)
+            first, *rest = ("",) if is_code else (self.lines[n].message for n in below)
+            self._bare[index] = "\n".join((first.strip(), *rest))
+        if rule.frame or not self._bare[index]:
             return ()
-        found = self.matcher.first_of(rule, forms, [text])
+        found = self.matcher.first_of(rule, forms, [self._bare[index]])
         return (self._event(rule, found[0], line, line.number, None),) if found is not None else ()
 
     def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
@@ -162,17 +162,6 @@ class SourceReading:
             return (self._event(rule, found[0], self._line_of(number, exception), number, tb, text),)
         self._denied.add(question)
         return ()
-
-    def _bare_text(self, index: int) -> str:
-        """The message of an exception without a traceback, with what may go on below; empty where it can be none.
-
-        Several rules ask for it.
-        """
-        if index not in self._bare:
-            is_code, below = self.lines[index].number in self._inside, self._following(index, BARE_LINES)
-            first, *rest = ("",) if is_code else (self.lines[n].message for n in below)
-            self._bare[index] = "\n".join((first.strip(), *rest))
-        return self._bare[index]
 
     def told(self, hits: Sequence[Hit], taken: set[int | None]) -> Iterator[Event]:
         """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
@@ -219,23 +208,21 @@ class SourceReading:
         who = prefix if tb is None and prefix.end else self._speaking(line, tb).prefix
         return Event(
             rule, cause, role, self.source, number, end if end > number else number, words_of(line, text), fields,
-            self.same.speaker(who), prefix.stamp, tb,
+            speaker_named(named_in(who)), prefix.stamp, tb,
         )  # fmt: skip
 
     def _speaking(self, line: Line, tb: Traceback | None) -> Line:
         """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
+        first = line.number if tb is None else tb.line
+        above = next((self.lines[i] for i in self._at.get(first - 1, ())), None)
         if tb is not None and tb.speaker and not speaker_key(line.prefix):
             heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self.lines[i]).prefix) == tb.speaker)
             line = next(heads, line)
         elif tb is not None and not speaker_key(line.prefix):
-            above = next((self.lines[i] for i in self._at.get(tb.line - 1, ())), None)
-            line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
+            line = record_above(above, next(iter(tb.frames), None)) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
-            line = self._announcing(line) or quoting(self.lines, self._at[line.number][0])
+            # a record may only announce what stands indented below it: `ERROR [rank 3] Training failed:`
+            is_announced = above is not None and line.raw[:1].isspace() and above.message.rstrip().endswith(":")
+            is_announced = is_announced and above is not None and speaker_key(above.prefix) != ""
+            line = above if above and is_announced else quoting(self.lines, self._at[line.number][0])
         return line
-
-    def _announcing(self, line: Line) -> Line | None:
-        """The record whose first line only announces what stands indented below it: `ERROR [rank 3] Training failed:`."""
-        above = next((self.lines[i] for i in self._at.get(line.number - 1, ())), None)
-        is_below = line.raw[:1].isspace() and above is not None and above.message.rstrip().endswith(":")
-        return above if is_below and above is not None and speaker_key(above.prefix) else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..lines.lazy_pattern import lazy
@@ -129,20 +129,23 @@ def is_default_group(fields: dict[str, object]) -> bool:
 def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     """Fill in the host of each source, and the names by which else it goes."""
     for source in sources:
-        if host := places.by_source[source.name].host or _content_host(source):
+        named = {speaker.host for speaker in source.speakers if speaker.host}
+        named |= {str(e.fields["host"]) for e in source.telling("identity") if e.fields.get("host")}
+        ended = {str(e.fields["host"]) for e in source.telling("exit") if e.fields.get("host")}
+        # where launchers of several hosts speak, the one that is named is nobody's own
+        content = next(iter(named)) if len(named) == 1 and len(ended) <= 1 else None
+        if host := places.by_source[source.name].host or content:
             places.source_host[source.name] = host
     _learn_named_after_hosts(places, sources)
-    places.alias = {**_full_names(_named(places, sources)), **_nodes_of_pods(places, sources)}
+    heard = {*places.source_host.values(), *(p.host for s in sources for p in s.speakers if p.host)}
+    heard |= {str(e.fields["host"]) for s in sources for e in s.events if e.fields.get("host")}
+    by_label: dict[str, set[str]] = defaultdict(set)  # `n7.cluster.local` is `n7`, where both are heard of
+    for name in (n for n in heard if n not in HERE and not ADDRESS.match(n)):
+        by_label[name.partition(".")[0]].add(name)
+    full = {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
+    places.alias = {**full, **_nodes_of_pods(places, sources)}
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
-
-
-def _content_host(source: SourceEvents) -> str | None:
-    """The one host that a file names; where launchers of several hosts speak, it is nobody's own."""
-    hosts = {speaker.host for speaker in source.speakers if speaker.host}
-    hosts |= {str(e.fields["host"]) for e in source.telling("identity") if e.fields.get("host")}
-    ended = {str(e.fields["host"]) for e in source.telling("exit") if e.fields.get("host")}
-    return next(iter(hosts)) if len(hosts) == 1 and len(ended) <= 1 else None
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -159,21 +162,6 @@ def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) ->
         around = [folder for folder in folders if folder in hosts]
         if named or around:
             places.source_host[source.name] = max(named, key=len) if named else around[-1]
-
-
-def _named(places: Places, sources: Sequence[SourceEvents]) -> Iterator[str]:
-    yield from places.source_host.values()
-    for source in sources:
-        yield from (p.host for p in source.speakers if p.host)
-        yield from (str(e.fields["host"]) for e in source.events if e.fields.get("host"))
-
-
-def _full_names(names: Iterable[str]) -> dict[str, str]:
-    """`n7.cluster.local` -> `n7`, where both are heard of."""
-    by_label: dict[str, set[str]] = defaultdict(set)
-    for name in {n for n in names if n not in HERE and not ADDRESS.match(n)}:
-        by_label[name.partition(".")[0]].add(name)
-    return {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
 
 
 def _nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> dict[str, str]:

@@ -14,12 +14,10 @@ from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity, identities_from_paths
 from ..lines.record import record
-from .event import FAILING, Event, SourceEvents, Speaker
+from .event import FAILING, Event, SourceEvents
 from .identity_table import HERE, MAX_RANK, OF_ITSELF, Places, as_rank, labelled_rank, learn_hosts, own_rank, pci_address
 from .rank import place_all
 from .world import learn_world, widen_world
-
-__all__ = ["Places", "place"]
 
 MAX_LEFT = 1 << 16
 MAX_ASKED_S = 1.0  # that a user's pattern may take on one name
@@ -36,8 +34,7 @@ def place(
 ) -> Places:
     """Fill in rank, local rank, host and pid of every event in `sources`; yield what was learnt on the way.
 
-    `rank_from`: a pattern whose first group in a source's name is the rank. `alone`: what the path of each source says by
-    itself, where somebody has read that already.
+    `rank_from`: a pattern whose first group in a name is the rank. `alone`: what each path says by itself, if known.
     """
     places = Places(identities_from_paths([s.name for s in sources], alone))
     for source in sources if rank_from else ():
@@ -80,8 +77,7 @@ def set_jobs_apart(
 ) -> tuple[list[SourceEvents], list[JobApart]]:
     """Yield the sources of the last job of Slurm that failed (of the last one, where none did), and the other jobs.
 
-    Slurm numbers its jobs, and the names of its files hold the number. Files without one (kernel logs, a controller's log)
-    may tell of any job and stay. `identities`: what the path of each source says by itself.
+    Files whose names hold no job's number may tell of any and stay. `identities`: what each path says by itself.
     """
     jobs: dict[int, list[SourceEvents]] = defaultdict(list)
     for source in sources:
@@ -160,7 +156,12 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
         for event in source.telling("identity", "exit"):
             _learn_event(places, event)
         for p in source.speakers:
-            _learn_speaker(places, p)
+            if host := places.host(p.host):
+                places.hosts_seen.add(host)
+            if p.rank is not None:
+                places.remember(p.rank, host or places.host(p.pod), p.local_rank, p.pid)
+            elif p.pid is not None and (label := labelled_rank(p)) is not None:
+                places.remember_process(label, host, p.pid)
         rank, path = places.source_rank.get(source.name), places.by_source[source.name]
         if rank is not None:
             places.remember(rank, places.source_host.get(source.name), path.local_rank, path.pid)
@@ -170,8 +171,8 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
     _learn_started(places, sources)
     for source in sources:  # `Xid (PCI:0000:3d:00): 79, pid='<unknown>'`, and a second later `154, pid=2403331`
         for event in (e for e in source.events if e.fields.get("pci") and isinstance(e.fields.get("pid"), int)):
-            host = places.host(event.speaker.host) or places.source_host.get(source.name, "")
-            _learn_pci(places, event, places.rank_of_pid.get((host, event.fields["pid"])))
+            where = places.host(event.speaker.host) or places.source_host.get(source.name, "")
+            _learn_pci(places, event, places.rank_of_pid.get((where, event.fields["pid"])))
 
 
 def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -196,16 +197,6 @@ def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
     ranks = places.rank_of_pid
     own = ((r, p, places.host_of.get(r, "")) for r, p in places.pid_of.items())
     places.pid_of = {r: p for r, p, host in own if ranks.get((host, p), ranks.get(("", p))) == r}
-
-
-def _learn_speaker(places: Places, p: Speaker) -> None:
-    host = places.host(p.host)
-    if host:
-        places.hosts_seen.add(host)
-    if p.rank is not None:
-        places.remember(p.rank, host or places.host(p.pod), p.local_rank, p.pid)
-    elif p.pid is not None and (label := labelled_rank(p)) is not None:
-        places.remember_process(label, host, p.pid)
 
 
 def _learn_event(places: Places, event: Event) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -27,8 +27,7 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
 
     A bare `Killed` names no process: it is of the cleaning up where its stream stated above what the program died of, or
-    that its launcher ends them all. What a kernel says that it killed was not killed by its launcher. That a step was
-    cancelled says nothing more where its launcher had ended it, as one of its processes had died.
+    that its launcher ends them all. That a step was cancelled says nothing more where its launcher had ended it.
     """
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
@@ -139,29 +138,15 @@ def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: 
     for process in found.values():
         process.sources = tuple(dict.fromkeys(e.source for e in process.events))  # all files may tell of rank 0
     for sign in signs:
-        _note_sign(found[sign.rank or 0], sign)
-    for process in found.values():
-        _place(process, places, speaking)
+        if sign.source not in found[sign.rank or 0].sources:
+            found[sign.rank or 0].sources += (sign.source,)
+    for sign in sorted(signs, key=lambda e: (e.attempt, e.time or 0.0, e.line or 0)):
+        process = found[sign.rank or 0]
+        process.first_sign, process.last_sign = process.first_sign or sign, sign
+    for rank, process in found.items():
+        own = any(e.rule.tells not in CERTIFICATES for e in process.events)
+        process.has_lines = rank in speaking or process.last_sign is not None or own
+        process.host = places.host_of.get(rank) or next((e.host for e in process.events if e.host), None)
+        process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
+        process.device = places.device_of.get(rank)
     return found
-
-
-def _note_sign(process: Process, sign: Event) -> None:
-    if sign.source not in process.sources:
-        process.sources += (sign.source,)
-    if process.first_sign is None or _key(sign) < _key(process.first_sign):
-        process.first_sign = sign
-    if process.last_sign is None or _key(sign) >= _key(process.last_sign):
-        process.last_sign = sign
-
-
-def _key(sign: Event) -> tuple[int, float, int]:
-    return (sign.attempt, sign.time or 0.0, sign.line or 0)
-
-
-def _place(process: Process, places: Places, speaking: Container[int]) -> None:
-    rank, events = process.rank, process.events
-    own = any(e.rule.tells not in CERTIFICATES for e in events)
-    process.has_lines = rank in speaking or process.last_sign is not None or own
-    process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
-    process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
-    process.device = places.device_of.get(rank)

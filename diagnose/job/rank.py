@@ -44,7 +44,9 @@ def place_event(places: Places, event: Event) -> None:
     event.host_from = "the line" if told or own_host else "the file's name or content" if event.host else ""
     own = speaker.pid if speaker.pid is not None else _remote_pid(event)
     event.pid = next((x for x in (fields.get("pid"), own, path.pid) if isinstance(x, int)), None)
-    locals_ = (as_rank(fields.get("local_rank")), speaker.local_rank, path.local_rank, _spawned(event))
+    spawned = SPAWNED.search(event.traceback.message) if event.traceback else None  # numbered by local rank
+    told_local = (as_rank(fields.get("local_rank")), speaker.local_rank, path.local_rank)
+    locals_ = (*told_local, int(spawned[1]) if spawned else None)
     event.local_rank = next((x for x in locals_ if x is not None), None)
     for how, rank in _ranks_of(places, event, path):
         if rank is not None and as_rank(rank) is not None:
@@ -97,12 +99,6 @@ def _remote_pid(event: Event) -> int | None:
     named = [(number, int(m[1])) for number, text in printed if (m := REMOTE.search(text[:2000]))]
     above = [each for each in named if each[0] <= (event.line or 0)] or named[:1]
     return max(above)[1] if above else None
-
-
-def _spawned(event: Event) -> int | None:
-    """`torch.multiprocessing.spawn` numbers its processes by local rank."""
-    match = SPAWNED.search(event.traceback.message) if event.traceback else None
-    return int(match[1]) if match else None
 
 
 def _stated(places: Places, event: Event) -> int | None:

@@ -10,7 +10,7 @@ from .attempt import decisive_attempt, number_attempts, number_by_time
 from .clock import set_clocks
 from .copies import merge_copies
 from .event import SourceEvents, events_in_order, settled
-from .identity_table import HERE, Places
+from .identity_table import HERE
 from .job import Job, JobContext
 from .placement import place, set_jobs_apart
 from .process import processes, tell_ordered_ends
@@ -18,14 +18,6 @@ from .survival import set_aside
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
-
-
-def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
-    if not dumps:
-        return []
-    from ..recorder.dump import placed
-
-    return placed(dumps, places.stated_size)
 
 
 def build_job(
@@ -42,6 +34,10 @@ def build_job(
     sources, others = set_jobs_apart(sources, alone)
     places = place(sources, context.world_size, rank_from, alone)
     del alone  # with thousands of files it weighs
+    if dumps:
+        from ..recorder.dump import placed
+
+        dumps = placed(dumps, places.stated_size)
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
@@ -50,7 +46,7 @@ def build_job(
     hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
     job = Job(
         list(sources), events, processes(events, sources, places), sorted(hosts.difference(HERE) or hosts), places, clocks,
-        context, _placed(dumps, places), others=others, files=frozenset((*(s.name for s in sources), *empty)),
+        context, list(dumps), others=others, files=frozenset((*(s.name for s in sources), *empty)),
     )  # fmt: skip
     job.attempt = decisive_attempt(events, (e for s in sources for pair in s.progress for e in pair))
     set_aside(job)

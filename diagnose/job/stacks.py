@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..lines.prefix import Line
 from ..traces.traceback_lines import is_library
-from .event import SourceEvents
 from .identity_table import Places
 from .job import Job
 
@@ -27,7 +25,9 @@ def placed_stacks(job: Job) -> list[Placed]:
     """Yield every dump of a live process."""
     found = []
     for source in job.sources:
-        only = _only_rank(source) if source.stacks else None
+        # the one rank that a file's lines name, or that its place tells, where all its dumps are of one process
+        ranks = {*(x.rank for x in source.speakers), *(e.rank for e in source.events)} - {None} if source.stacks else {None}
+        only = ranks.pop() if len(ranks) == 1 == len({_process(dump) for dump in source.stacks}) else None
         for dump in source.stacks:
             rank = _rank_of(job.places, source.name, dump)
             rank = rank if rank is not None else only
@@ -56,9 +56,10 @@ def innermost_line(job: Job, placed: Placed) -> tuple[int, str]:
     frame = main.frames[-1] if main else None
     if frame is None:
         return placed.dump.line, ""
-    inside = [x for x in _lines(job, placed) if frame.function in x.message]
-    head = next((x.number for x in _lines(job, placed) if main and main.thread_id and main.thread_id in x.message), 0)
-    inside = [x for x in inside if x.number > head]
+    lines = next(s.lines() for s in job.sources if s.name == placed.source)
+    lines = [x for x in lines if placed.dump.line <= x.number <= placed.dump.end_line]
+    head = next((x.number for x in lines if main and main.thread_id and main.thread_id in x.message), 0)
+    inside = [x for x in lines if frame.function in x.message and x.number > head]
     exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
     told = (placed.dump.line, f"{frame.function} ({frame.file}:{frame.line})")
     return next(((x.number, x.raw) for x in (*exact, *inside)), told)
@@ -73,11 +74,6 @@ def where(group: StackGroup) -> str:
     return f"{own.function}{place}{inner}"
 
 
-def _lines(job: Job, placed: Placed) -> list[Line]:
-    lines = next(s.lines() for s in job.sources if s.name == placed.source)
-    return [x for x in lines if placed.dump.line <= x.number <= placed.dump.end_line]
-
-
 def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
     """Find whose dump it is: said above it, by its file, by its pid, or by a local rank on a host that is known."""
     if dump.rank is not None:
@@ -88,13 +84,6 @@ def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
     if rank is None and dump.local_rank is not None and host:
         rank = places.rank_of_local.get((host, dump.local_rank))
     return rank
-
-
-def _only_rank(source: SourceEvents) -> int | None:
-    """Find the one rank that a file's lines name, or that its place tells, where all its dumps are of one process."""
-    ranks = {*(speaker.rank for speaker in source.speakers), *(event.rank for event in source.events)} - {None}
-    is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
-    return ranks.pop() if is_one else None
 
 
 def _process(dump: StackDump) -> str:

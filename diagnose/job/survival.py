@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
@@ -105,22 +106,20 @@ class _Outlived:
         self._done: dict[str, list[Event]] = defaultdict(list)  # by source
         for end in done:
             self._done[end.source].append(end)
-        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=_second)
-        self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
+        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=attrgetter("time"))
+        deaths = ((rank, info.death) for rank, info in job.ranks.items())
+        self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
+            kept = self._sources[event.source].scan.kept()  # a step does not heal the weights, nor does an end
+            below = (text for n, text in kept.items() if n > (event.end_line or 0))
+            return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
         if event in self._gone_past or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
-
-    def _is_finite_again(self, event: Event) -> bool:
-        kept = self._sources[event.source].scan.kept()
-        below = (text for n, text in kept.items() if n > (event.end_line or 0))
-        return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
 
     def _is_noise(self, event: Event) -> bool:
         """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
@@ -133,12 +132,16 @@ class _Outlived:
             return False
         ends = self._done.get(event.source, [])
         if event.has_own_time and event.time is not None:
-            later = bisect_right(self._timed, event.time + HISTORY_S, key=_second)
+            later = bisect_right(self._timed, event.time + HISTORY_S, key=attrgetter("time"))
             ends = [*ends, *self._timed[later:]]
         return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
-        if self._crashed_while_closing(event, end):
+        # A process, of whichever rank, may break down within the moment below the end: ranks are done together.
+        stream, gap_s = self._streams[event.source], (event.time or end.time or 0.0) - (end.time or event.time or 0.0)
+        is_below = event.source == end.source and (event.line or 0) > (end.line or 0)
+        is_below &= stream is None or stream.last <= (end.line or 0) + BUFFERED_LINES  # no second stage of the work
+        if is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event):
             return True
         if _differ(event.rank, end.rank) or _differ(event.host, end.host):
             return False
@@ -148,14 +151,6 @@ class _Outlived:
         if event.source == end.source:
             return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
         return (end.time or 0.0) > (event.time or 0.0) + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
-
-    def _crashed_while_closing(self, event: Event, end: Event) -> bool:
-        """Whether a process, of whichever rank, broke down within the moment below the end: ranks are done together."""
-        stream, line = self._streams[event.source], end.line or 0
-        is_below = event.source == end.source and (event.line or 0) > line
-        is_below &= stream is None or stream.last <= line + BUFFERED_LINES  # no second stage of the work
-        gap_s = event.time - end.time if event.time is not None and end.time is not None else 0.0
-        return is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event)
 
     def _goes_on_itself(self, event: Event) -> bool:
         """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
@@ -190,14 +185,6 @@ class _Outlived:
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
 
 
-def _second(event: Event) -> float:
-    return event.time or 0.0
-
-
-def _died(death: Event | None) -> bool:
-    return death is not None and death.rule.tells == "exit" and not is_terminated(death)
-
-
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
 
@@ -215,7 +202,8 @@ def _undone(events: Sequence[Event]) -> set[Event]:
     for event in events:
         for rule in event.rule.undoes:
             ends[rule, event.source].append(event)
-    return {e for e in events if any(_takes_back(end, e) for end in ends.get((e.rule.id, e.source), ()))}
+    pairs = ((e, end) for e in events for end in ends.get((e.rule.id, e.source), ()))
+    return {e for e, end in pairs if (end.line or 0) > (e.end_line or 0) and not _differ(_thing(e), _thing(end))}
 
 
 def _caught(events: Sequence[Event]) -> set[Event]:
@@ -238,10 +226,6 @@ def _caught(events: Sequence[Event]) -> set[Event]:
         if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
             found.update(alike if first.rule.generic else alike[:-1])
     return found
-
-
-def _takes_back(end: Event, event: Event) -> bool:
-    return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
 
 
 def _thing(event: Event) -> object:

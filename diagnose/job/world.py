@@ -44,18 +44,22 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     numbered = max((int(m["number"]) + 1 for name in (*hosts, *pods) if (m := WORKER.match(name))), default=0)
     nodes = max([len(hosts), len(addresses), numbered, _agents(places, sources), *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
-    is_later_node = any(p.node_rank for p in places.by_source.values()) or any(map(_counts_on, sources))
+    # on nodes behind the first a process has another rank than local rank: `rank : 11 (local_rank: 3)`
+    both = [[as_rank(e.fields.get(x)) for x in ("rank", "local_rank")] for s in sources for e in s.telling("exit")]
+    is_later_node = any(p.node_rank for p in places.by_source.values())
+    is_later_node |= any(None not in pair and pair[0] != pair[1] for pair in both)
     places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
-    places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
+    # Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs.
+    largest = (counts or 8) if places.world_from == STATED else max(counts, most, 8)
+    fits = places.world_size is None or places.world_size <= largest
+    places.is_one_node = nodes <= 1 and not is_later_node and fits
 
 
 def _speaks_of_a_job(source: SourceEvents) -> bool:
     """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
-    if source.tracebacks or source.stacks or source.progress:
-        return True
-    if any(p.actor is not None or p.rank is not None or p.local_rank is not None for p in source.speakers):
-        return True
-    return any(e.rule.tells not in OF_MACHINES for e in source.events)
+    is_named = any({p.actor, p.rank, p.local_rank} != {None} for p in source.speakers)
+    is_seen = is_named or source.tracebacks or source.stacks or source.progress
+    return bool(is_seen) or any(e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def widen_world(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -127,13 +131,6 @@ def _nodes_asked_for(source: SourceEvents) -> int:
     return max([1, *(n for n in numbers if n), *(n + 1 for n in own if n)])
 
 
-def _counts_on(source: SourceEvents) -> bool:
-    """Whether a process has another rank than local rank, as on nodes behind the first: `rank : 11 (local_rank: 3)`."""
-    told = (e.fields for e in source.telling("exit"))
-    both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
-    return any(rank is not None and local is not None and rank != local for rank, local in both)
-
-
 def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     """A gather returns as many times its input as the default group has ranks."""
     ratios: Counter[int] = Counter()
@@ -144,10 +141,3 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         if 0 < small < large < small * MAX_RANK and large % small == 0:
             ratios[large // small] += 1
     return ratios
-
-
-def _fits_one_node(places: Places, local_count: int, labelled: int) -> bool:
-    """Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs."""
-    if places.world_from == STATED and places.world_size is not None:
-        return places.world_size <= (local_count or 8)
-    return places.world_size is None or places.world_size <= max(local_count, labelled, 8)

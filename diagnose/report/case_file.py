@@ -1,8 +1,5 @@
-"""A redacted, trimmed case of what was read, in the form of `fixtures/`: the way to report a wrong verdict.
-
-Scan and report in, the bytes of a `.tar.gz` out: `logs/…` with the lines that matter (each gap says how many were left
-out), and a `truth.yaml` to fill in. The same input gives the same bytes.
-"""
+"""A redacted, trimmed case in the form of `fixtures/`, to report a wrong verdict: a `.tar.gz` with `logs/` (each gap says
+how many lines were left out) and a `truth.yaml` to fill in. The same input gives the same bytes."""
 
 from __future__ import annotations
 

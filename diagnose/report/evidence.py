@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..advice.statement import CodePlace, Evidence, Place, Span
-from ..job.event import Event, Exhibit, Speaker
+from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..job.process import CRASHES
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339
-from ..traces.stack_forms import StackDump
 from ..traces.stack_tree import main_thread
 from ..traces.traceback import Link, Traceback
 from ..traces.traceback_lines import Frame, is_library
@@ -38,6 +37,8 @@ class Exhibitor:
         """Yield the evidence of one place."""
         event = exhibit.event
         line, end, text = self._telling(exhibit)
+        who = event.speaker if event else None  # as a prefix calls it: `WorkerDict pid 4711 on 10.0.0.3`
+        named = (who.actor, f"pid {who.pid}" if who.pid else "", f"on {who.ip}" if who.ip else "") if who else ()
         return Evidence(
             file=exhibit.source,
             line=line,
@@ -53,7 +54,7 @@ class Exhibitor:
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in) if event else (),
             own_code=self._own_code(event, exhibit),
-            speaker=_named(event.speaker) if event else "",
+            speaker=" ".join(filter(None, named)),
         )
 
     def _telling(self, exhibit: Exhibit) -> tuple[int | None, int | None, str]:
@@ -75,20 +76,19 @@ class Exhibitor:
     def _own_code(self, event: Event | None, exhibit: Exhibit) -> tuple[CodePlace, ...]:
         if event is not None and (event.traceback is not None or event.cause not in CRASHES):
             return own_code(event.traceback, exhibit.line)
-        return own_code_of_stack([d for s in self._job.sources if s.name == exhibit.source for d in s.stacks], exhibit.line)
+        # of the stack around the line, or of the thread that crashed, which is below the line that says so
+        at, dumps = exhibit.line or 0, (d for s in self._job.sources if s.name == exhibit.source for d in s.stacks)
+        dump = next((d for d in dumps if at and d.line - BELOW * (not d.is_live) <= at <= d.end_line), None)
+        thread = main_thread(dump) if dump is not None else None
+        return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
         if line is None or source not in self._scans:
             return ()
         kept = self._kept.get(source) or self._kept.setdefault(source, self._scans[source].kept())
-        near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
-        return tuple(_as_shown([x.raw for x in lines])[:MAX_AROUND] for lines in near if lines)
-
-
-def _as_shown(segments: list[str]) -> str:
-    """Yield one line's text without the states of a progress bar that later ones overwrote: they hide the rest."""
-    kept = [s for s in segments if BAR not in s]
-    return " ".join(kept or segments[-1:])
+        near = ([x.raw for x in read_lines(n, kept[n])] for n in range(line + first, line + stop) if n in kept)
+        # without the states of a progress bar that later ones overwrote: they hide the rest
+        return tuple(" ".join([s for s in raws if BAR not in s] or raws[-1:])[:MAX_AROUND] for raws in near if raws)
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
@@ -96,18 +96,14 @@ def _spans(event: Event, text: str) -> tuple[Span, ...]:
     found, begin = [], max(text.find(event.text.split("\n", 1)[0]), 0)
     for name, value in sorted(event.fields.items()):
         word = str(value)
-        at = _find_word(text, word, begin) if len(word) > 1 else -1
-        if at >= 0 and name in event.rule.fields:
-            found.append(Span(at, at + len(word), name))
+        if len(word) < 2 or name not in event.rule.fields or (first := text.find(word, begin)) < 0:
+            continue
+        at = first  # by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`
+        while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
+            at = text.find(word, at + 1)
+        at = at if at >= 0 else first
+        found.append(Span(at, at + len(word), name))
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
-
-
-def _find_word(text: str, word: str, begin: int) -> int:
-    """Yield where it stands by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`."""
-    first = at = text.find(word, begin)
-    while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
-        at = text.find(word, at + 1)
-    return at if at >= 0 else first
 
 
 def _plain(value: Any) -> Any:
@@ -129,19 +125,6 @@ def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, 
     raised: tuple[Traceback | Link, ...] = (traceback, *traceback.links)
     chain = sorted(raised, key=lambda one: abs(one.exception_line - line))
     return next(filter(None, (_own(one.frames) for one in chain)), ())
-
-
-def own_code_of_stack(dumps: Sequence[StackDump], line: int | None) -> tuple[CodePlace, ...]:
-    """Yield the same of the stack around `line`, or of the thread that crashed, which is below the line that says so."""
-    dump = next((d for d in dumps if line is not None and d.line - BELOW * (not d.is_live) <= line <= d.end_line), None)
-    thread = main_thread(dump) if dump is not None else None
-    return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()
-
-
-def _named(speaker: Speaker) -> str:
-    """The process that printed a line, as its prefix calls it: `WorkerDict pid 4711 on 10.0.0.3`."""
-    named = (speaker.actor, f"pid {speaker.pid}" if speaker.pid else "", f"on {speaker.ip}" if speaker.ip else "")
-    return " ".join(filter(None, named))
 
 
 def _own(frames: Sequence[Frame]) -> tuple[CodePlace, ...]:

@@ -38,16 +38,19 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     said = one_line(said)
     if root.finding is not None:
         return _whole(_with_host(said or title, job, verdict))
-    said = _short(said)
+    if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
+        said = first[1]
+    said = clip(said.strip().rstrip(".。"), MOST_SAID)
     is_named = _names(said, verdict)
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
         raised = _cut_inside(_raised(root.first, said))
         place = f"{file_name(own.file)}:{own.line}"
-        told = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
-        return _whole(translator.say("headline.code", **told, said=raised, is_inferred="inferred-rank" in verdict.reasons))
+        at = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
+        return _whole(translator.say("headline.code", **at, said=raised, is_inferred="inferred-rank" in verdict.reasons))
     who = "" if is_named else _who(job, verdict, root, translator)
-    key = "headline.said" if said and _says_it(title, said) else "headline.place"
+    words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
+    key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
     text = translator.say(key, title=title, who=who, said=said)
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
@@ -69,14 +72,11 @@ def without_verdict(
         said = titles[0] if titles else ""
         return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
     behind = [s for s in stops if s.is_behind]
-    one = behind[0] if len(behind) == 1 else None
     most = max((s.step for s in stops if s.step is not None), default=None)
-    if one is not None and one.step is not None:
-        who, phase = _ranks(one.ranks, one.host, translator), _phase(one.phase, translator)
-        return _whole(translator.say("headline.behind", who=who, phase=phase, step=one.step, most=most))
-    if len(stops) == 1 and stops[0].phase and stops[0].ranks:
-        who, phase = _ranks(stops[0].ranks, stops[0].host, translator), _phase(stops[0].phase, translator)
-        return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
+    if len(behind) == 1 or (len(stops) == 1 and stops[0].phase and stops[0].ranks):
+        one, key = (behind[0], "headline.behind") if behind else (stops[0], "headline.doing")
+        who, phase = _ranks(one.ranks, one.host, translator), translator.say(f"doing.{one.phase}") if one.phase else ""
+        return _whole(translator.say(key, who=who, phase=phase, step=one.step, most=most))
     if line := suspect(job):
         return _whole(translator.say("headline.suspect", **line))
     ends = {(clip(x.text, MOST_SAID), f"{PurePosixPath(x.file).name}:{x.line}") for x in last}
@@ -97,10 +97,6 @@ def file_name(path: str) -> str:
     return PurePosixPath(path.replace(BACKSLASH, "/")).name
 
 
-def _phase(phase: str, translator: Translator) -> str:
-    return translator.say(f"doing.{phase}") if phase else ""
-
-
 def _cut_inside(raised: str) -> str:
     """An exception on one line: what is wrong stands at its begin or its end."""
     raised = RAISED_IN.sub("", raised)
@@ -115,13 +111,6 @@ def _whole(text: str) -> str:
     return sentence(clip(text.strip().rstrip(".。"), MOST))
 
 
-def _short(said: str) -> str:
-    """The first sentence where there are several and they are long; without the full stop."""
-    if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
-        said = first[1]
-    return clip(said.strip().rstrip(".。"), MOST_SAID)
-
-
 def _raised(event: Event, said: str) -> str:
     """The exception as printed: `ValueError: could not convert string to float`."""
     lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
@@ -132,12 +121,6 @@ def _raised(event: Event, said: str) -> str:
         return f"{lines[0]}: {one_line(code)}"
     is_below = lines[0].endswith(":") and len(lines) > 1  # `InstantiationException: Error in call to target 'f':`
     return f"{lines[0].partition(':')[0]}: {lines[1]}" if is_below else lines[0]
-
-
-def _says_it(title: str, said: str) -> bool:
-    """Whether what is said holds most words of the title."""
-    words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
-    return not words or len(words & told) >= ALIKE * len(words)
 
 
 def _names(said: str, verdict: Verdict) -> bool:

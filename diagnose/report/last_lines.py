@@ -51,7 +51,14 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
 
 def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
-    rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
+    rows = []
+    for stop in stops[:MOST_ROWS]:
+        found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
+        if found is not None:
+            rows.append(_row(job, stop, *found, sign.time if sign else None))
+        elif sign is not None:
+            text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
+            rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
     if rows:
         return tuple(rows)
     shown = suspects(job)
@@ -61,16 +68,6 @@ def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     return tuple(_row(job, LastLine(), name, line) for name, line in shown)
 
 
-def _of_stop(job: Job, stop: LastLine) -> LastLine | None:
-    found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
-    if found is not None:
-        return _row(job, stop, *found, last.time if last else None)
-    if last is None:
-        return None
-    text, time = last.text.strip()[:MAX_TEXT], show_time(job, last.time)
-    return replace(stop, file=last.source, line=last.line, text=text, time=time)
-
-
 def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:
     moment = (job.clocks.seconds(line.prefix.stamp) if line.prefix.stamp is not None else None) or near
     return replace(stop, file=file, line=line.number, text=line.message.strip()[:MAX_TEXT], time=show_time(job, moment))
@@ -78,7 +75,7 @@ def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = N
 
 def suspects(job: Job) -> list[tuple[str, Line]]:
     """Yield the first lines that look like errors to whoever reads them, of what no rule knows, with their sources."""
-    wrong = re.compile(_table()["looks_wrong"])
+    wrong = re.compile(tables(COLLECT)["looks_wrong"])
     known = {(e.source, e.line) for e in job.events}
     kept = ((s.name, x) for s in job.sources[:MOST_ROWS] for x in s.lines() if (s.name, x.number) not in known)
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
@@ -88,7 +85,7 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
-    for row in (row for row in _table()["steps"] if holds(row.get("if", "true"), values)):
+    for row in (row for row in tables(COLLECT)["steps"] if holds(row.get("if", "true"), values)):
         text = translator.say(row["say"], missing=values["missing"], host=values["host"])
         steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
     return tuple(steps)
@@ -98,10 +95,6 @@ def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
     known = with_shared({"launcher": facts.get("launcher")}, "log_per_rank")
     return known["log_per_rank"].words if "log_per_rank" in known else None
-
-
-def _table() -> dict[str, Any]:
-    return tables(COLLECT)
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:

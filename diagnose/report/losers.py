@@ -51,16 +51,10 @@ def chain(verdict: Verdict, translator: Translator, bounds: Container[Event], ev
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = _follows(cause, parent, translator)
+        key = f"follows.{cause}" + ".outside" * (cause == "process.terminated" and parent in FROM_OUTSIDE)
+        why = translator.say(key) if translator.knows(key) else ""
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
-
-
-def _follows(cause: str, parent: str, translator: Translator) -> str:
-    """Why a cause is seen where another one is the root; empty where no row says it."""
-    is_outside = cause == "process.terminated" and parent in FROM_OUTSIDE
-    key = f"follows.{cause}.outside" if is_outside else f"follows.{cause}"
-    return translator.say(key) if translator.knows(key) else ""
 
 
 def _began(s: Candidate, bounds: Container[Event]) -> float | None:

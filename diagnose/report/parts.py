@@ -1,7 +1,4 @@
-"""What a report is made of: evidence, culprits, links, rows, as frozen values whose names are the keys of the contract.
-
-Every field has an empty default, so that a partly filled report is valid. Times are RFC 3339 strings or None.
-"""
+"""What a report is made of, as frozen values whose names are the keys of the contract. Times are RFC 3339 strings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The words of the frame around a report, from `words.yaml`, and its short phrases: `47 ranks [0-30,32-47]`, `10 min`.
-
-Also which language a reader wants.
-"""
+"""The words of the frame around a report, in which language a reader wants them, and short phrases: `47 ranks [0-46]`."""
 
 from __future__ import annotations
 

@@ -55,10 +55,7 @@ def clip(text: str, most: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """Yield the text with a capital first letter, since titles in the catalogue begin small; Chinese has none.
-
-    What begins with a name (`train_batch_size`, `collective.timeout`) keeps it.
-    """
+    """Yield the text with a capital first letter; what begins with a name (`train_batch_size`), or is Chinese, as it is."""
     first = text.partition(" ")[0].rstrip(",.:;")
     if not _WORD.match(first) or any("\u4e00" <= c <= "\u9fff" for c in text):
         return text

@@ -1,7 +1,6 @@
 """A `Report` in, the same `Report` out without secrets (and, where asked, without private items), before any renderer.
 
-The same item gets the same placeholder everywhere (`<ip-1>`), so that the story still reads; ranks, hosts and the shape
-of paths keep their identity. Marked spans move with the text.
+The same item gets the same placeholder everywhere (`<ip-1>`), so that the story still reads; marked spans move along.
 """
 
 from __future__ import annotations

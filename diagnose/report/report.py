@@ -1,8 +1,4 @@
-"""The report: what a run of `diagnose` says, and its JSON form (the contract, `schema_version` "1").
-
-In: what the engine found, as the frozen values of `parts`.
-Out: JSON and its schema, every form that `diagnose.render` makes, and `from_dict` back.
-"""
+"""The report: what a run of `diagnose` says, its JSON form (the contract, `schema_version` "1") and the schema of that."""
 
 from __future__ import annotations
 
@@ -113,10 +109,7 @@ def dumps(report: Report) -> str:
 
 
 def json_pieces(plain: dict[str, Any]) -> Iterator[str]:
-    """Yield plain values as JSON text that is safe to print, piece by piece.
-
-    Where ranks are many it is larger than all else that is in memory by then.
-    """
+    """Yield plain values as JSON text that is safe to print; in pieces, for with many ranks it is what is largest."""
     tokens = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False).iterencode(plain)
     while piece := "".join(islice(tokens, TOKENS)):
         yield _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", piece)

@@ -48,9 +48,12 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
     failures = info.failures()
     current = [e for e in failures if e not in past]
     first = _first_of(current or failures)
+    place_of_it = f"{first.source}:{first.line}" if first else ""
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
+    last = job.last_line_of(info.rank) if len(job.ranks) <= MAX_READ else None
+    stamp = last[1].prefix.stamp if last is not None else None
     told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
-    times = [moment for moment in (*told, _last_moment(job, info.rank)) if moment is not None]
+    times = [t for t in (*told, job.clocks.seconds(stamp) if stamp is not None else None) if t is not None]
     return RankRow(
         rank=info.rank,
         host=info.host,
@@ -60,19 +63,12 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
         last_step=info.last_step,
         first_time=show_time(job, min(times, default=None)),
         last_time=show_time(job, max(times, default=None)),
-        first_failure=_failure(job, first) if first else None,
+        first_failure=FirstFailure(first.cause, first.rule.id, show_time(job, first.time), place_of_it) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
         step_time=show_time(job, info.last_sign.time) if info.last_sign is not None else None,
         phase=phase_of(info),
     )
-
-
-def _last_moment(job: Job, rank: int) -> float | None:
-    """When its last line was printed, where that line has a clock; not read where ranks are many."""
-    last = job.last_line_of(rank) if len(job.ranks) <= MAX_READ else None
-    stamp = last[1].prefix.stamp if last is not None else None
-    return job.clocks.seconds(stamp) if stamp is not None else None
 
 
 def phase_of(info: RankInfo) -> str:
@@ -100,10 +96,6 @@ def _first_of(failures: list[Event]) -> Event | None:
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
     is_as_early = own.time is None or first.time is None or own.time <= first.time + SAME_CLOCK_S
     return own if is_as_early else first
-
-
-def _failure(job: Job, event: Event) -> FirstFailure:
-    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
@@ -135,10 +127,7 @@ def missing_ranks(job: Job) -> list[int]:
 
 
 def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
-    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank.
-
-    `is_asked`: the report asks for the logs of missing ranks already.
-    """
+    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank."""
     say = translator.say
     more_time = (say("gap.more-time"), MORE_TIME)
     gaps = [Gap(translator.sentence(text), *more_time if "budget" in text else ()) for text in scan.gaps]
@@ -150,7 +139,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
         gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
-    if (missing := missing_ranks(job)) and not is_asked:
+    if (missing := missing_ranks(job)) and not is_asked:  # else the report asks for their logs already
         is_bound, ranges = job.places.world_from == GUESSED, clip_ranges(rank_ranges(missing), RANGES_WIDTH)
         text = say("gap.no-line", ranges=ranges, count=len(missing), at_least=is_bound)
         gaps.append(Gap(text, say("gap.every-rank"), command))
@@ -177,7 +166,11 @@ def _reported(job: Job) -> tuple[CollectiveRow, ...]:
         by_number: dict[int | None, dict[int, Stuck]] = defaultdict(dict)
         for rank, s in table.stuck.items():
             by_number[s.seq][rank] = s
-        calls = {seq: _usual_call(GroupTable(table.group, stuck)) for seq, stuck in by_number.items()}
+        calls: dict[int | None, tuple[str | None, int | None] | None] = {}  # the usual one; of many that differ none
+        for seq, beside in ((seq, GroupTable(table.group, stuck)) for seq, stuck in by_number.items()):
+            call = beside.majority("op"), beside.majority("numel_in")
+            alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
+            calls[seq] = call if alike > 1 or len(beside.stuck) < 3 else None
         for rank, s in table.stuck.items():
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
             is_other = bool(table.group) and s.seq is not None and s.seq != usual
@@ -185,13 +178,6 @@ def _reported(job: Job) -> tuple[CollectiveRow, ...]:
             verdict = ("behind" if s.seq < usual else "ahead") if is_other else "differs" if is_odd else ""
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)
-
-
-def _usual_call(beside: GroupTable) -> tuple[str | None, int | None] | None:
-    """The operation and size of those that are stuck at one number of a group; of many that all differ, none is usual."""
-    call = beside.majority("op"), beside.majority("numel_in")
-    alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
-    return call if alike > 1 or len(beside.stuck) < 3 else None
 
 
 def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:

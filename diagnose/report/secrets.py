@@ -1,6 +1,5 @@
 """What a secret and what a private item looks like: rows of `secret_kinds.yaml`, all of them linear in the text.
 
-In: one line of text (terminal sequences blanked). Out: where the items stand, and of which kind they are.
 What only looks alike stays: `max_tokens=4096`, git hashes, versions, `user@host:`, pod names, shapes.
 """
 
@@ -11,6 +10,7 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -51,34 +51,16 @@ class _Kinds:
 _kinds = cache(_Kinds)
 
 
-_VALUE = lazy(r"\\{0,4}(?:\"([^\"\n\\]{1,4000})|'([^'\n\\]{1,4000})|([^\s\"',;&)}\]\\\x00]{1,4000}))")
-# "HF_TOKEN=…", "'api_key': '…'", "\"password\": \"…\"", "--hf-token …", "['--hf-token', '…']"
-_NAMED = lazy(
-    rf"(?:(?<![A-Za-z0-9_.])|(?<=%[0-9A-Fa-f]{{2}}))(?:(?P<n>-{{0,2}}[A-Za-z_][\w.-]{{0,80}})\\{{0,4}}[\"']?{_GAP0}(?:=>|[:=]|%3[ADad]){_GAP0}"
-    rf"|--(?P<f>[a-z][\w-]{{0,60}})(?:{_GAP}|[\"'],[ ]?(?=[\"']))(?!-))"
-)
-_NAMED_GATE = lazy(r"(?i)pass|pwd|secret|token|key|cred|auth|sig|cookie")
-_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# Unset, a reference, a placeholder, a call: "token: None", "$HF_TOKEN", "<pad>", "****", "getpass()".
-_NO_VALUE = lazy(
-    r"(?i)(?:none|null|nil|true|false|yes|no|not|unset|undefined|str|string|bool|optional|required|missing|invalid"
-    r"|empty|is|was|\[?redacted\]?|x+|\*+|\.+|-+|(?:self|args|config)\..*|os\.environ.*)$"
-    r"|[<$%{(\[]|[\w.]{1,100}\("
-)
-_RANDOM = lazy(r"(?=[A-Za-z+/=_.~%-]{0,200}\d)(?=[\d+/=_.~%-]{0,200}[A-Za-z])[\w+/=.~%-]{16,4000}$")
-_SHORT = lazy(r"(?=[^\s\d]{0,100}\d)(?=[^\sA-Za-z]{0,100}[A-Za-z])\S{5,4000}$")
 _LEAST_KEY = 4  # characters
-_BROKEN = lazy(
-    r"(?<![A-Za-z0-9_])(?P<first>[A-Za-z0-9]{2,20}[_.-][\w.+/=-]{0,300})[ \t]{0,4}\n[ \t]{0,8}(?P<second>[\w.+/=-]{1,300})"
-)
-# "nvidia-cudnn-cu12==8.9.2.26", "cuDNN version 8.9.2.26", "v1.2.3.4"
-_VERSION_BEFORE = lazy(
-    r"(?i)(?:[=<>~!@]=|version|ver|cudnn|cuda|nccl|driver|release|build|firmware|fw)[\"':=( \t]{0,4}$|[v_-]$"
-)
 
 
 def _written_out(pattern: str) -> re.Pattern[str]:
     return lazy(pattern.replace("<gap0>", _GAP0).replace("<gap>", _GAP).replace("<begin>", _BEGIN))
+
+
+_VALUE, _NAMED, _NAMED_GATE, _WORDS, _NO_VALUE, _RANDOM, _SHORT, _BROKEN, _VERSION_BEFORE = map(
+    _written_out, tables(_FILE)["patterns"].values()
+)
 
 
 def find_secrets(text: str) -> Iterator[Found]:
@@ -173,7 +155,6 @@ def find_private(text: str) -> Iterator[Found]:
 
 
 def _is_public(address: str) -> bool:
-    try:
+    with suppress(ValueError):  # "2.999.1.1", "2024:10:12"
         return ipaddress.ip_address(address).is_global
-    except ValueError:  # "2.999.1.1", "2024:10:12"
-        return False
+    return False

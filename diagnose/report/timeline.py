@@ -66,7 +66,10 @@ def timeline_rows(
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in SHOWN_TELLS]
-    for event in _by_time(_each_line_once(shown, verdict)):
+    told = _each_line_once(shown, verdict)
+    # Those with a time by it, the others where they stand; of one second the cause first, as launchers print whole ones.
+    timed = iter(sorted((e for e in told if e.time is not None), key=lambda e: (e.time or 0.0, e.role != "cause")))
+    for event in (e if e.time is None else next(timed) for e in told):
         minute = None if event.time is None else int(event.time // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(event)].append(event)
     begin = min((e.time for e in shown if e.time is not None), default=0.0)
@@ -95,16 +98,11 @@ def _root_first(
     if any(roots.intersection(g) for g in above):
         return groups, set()
     below = [g for g in rest if roots.intersection(g)]
-    late = [g for g in below if _is_firmly_after(g[0], rest[0][0], bounds)]
+    effect = rest[0][0] if rest else None
+    effect_s = math.inf if effect is None or effect in bounds else (effect.time or math.inf) + SAME_CLOCK_S
+    late = [g for g in below if g[0] not in bounds and (g[0].time or 0.0) > effect_s]
     moved = [g for g in below if g not in late]
     return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
-
-
-def _is_firmly_after(root: Event, effect: Event, bounds: Mapping[Event, str]) -> bool:
-    """Whether both have times of their own that cannot be the same moment."""
-    if root.time is None or effect.time is None or root in bounds or effect in bounds:
-        return False
-    return root.time > effect.time + SAME_CLOCK_S
 
 
 def _entry(events: list[Event], context: _Context) -> TimelineEntry:
@@ -153,13 +151,6 @@ def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
     return [e for e in events if e in kept]
 
 
-def _by_time(events: Sequence[Event]) -> list[Event]:
-    """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
-    dated = (e for e in events if e.time is not None)
-    timed = iter(sorted(dated, key=lambda e: (e.time or 0.0, e.role != "cause")))  # launchers print whole seconds
-    return [e if e.time is None else next(timed) for e in events]
-
-
 def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:
     """Yield one row per attempt where there was more than one; that of the verdict with what proves it."""
     if not job.earlier and job.attempt == 0:
@@ -168,27 +159,23 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
     for event in job.events:
         by_attempt[event.attempt].append(event)
     places = {(x.file, x.line) for x in proof[:1]}
-    rows = [_attempt(n, events, _why_it_failed(events, places), job, show) for n, events in sorted(by_attempt.items())]
+    rows = [_attempt(n, events, places, job, show) for n, events in sorted(by_attempt.items())]
     return tuple(rows) if len(rows) > 1 else ()  # one row would say again what the verdict says
 
 
-def _attempt(n: int, events: Sequence[Event], first: Event | None, job: Job, show: Exhibitor) -> Attempt:
+def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]], job: Job, show: Exhibitor) -> Attempt:
+    """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure.
+
+    That a process ended, or that others lost it, is shown where nothing else is told.
+    """
     times = [e.time for e in events if e.time is not None and e.has_own_time]
     start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
+    failures = [e for e in events if e.role in FAILING]
+    for follows in ("exit", "peer-lost"):
+        failures = [e for e in failures if e.rule.tells != follows] or failures
+    told = [e for e in failures if (e.source, e.line) in proof] or failures
+    first = next((e for e in told if e.role == "cause"), next(iter(told), None))
     if first is None:
         return Attempt(n, start, end, "unfinished")
     culprits = (Culprit(first.rank, first.host),) if first.rank is not None else ()
     return Attempt(n, start, end, "failed", first.cause, culprits, (show.evidence(Exhibit.of_event(first)),))
-
-
-def _why_it_failed(events: Sequence[Event], proof: set[tuple[str, int | None]]) -> Event | None:
-    """Return what proves the verdict, or what states a cause, or the first failure of this attempt.
-
-    That a process ended, or that others lost it, is shown where nothing else is told.
-    """
-    failures = [e for e in events if e.role in FAILING]
-    for follows in ("exit", "peer-lost"):
-        failures = [e for e in failures if e.rule.tells != follows] or failures
-    proven = [e for e in failures if (e.source, e.line) in proof]
-    causes = [e for e in proven or failures if e.role == "cause"]
-    return next(iter(causes or proven or failures), None)

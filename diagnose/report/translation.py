@@ -1,7 +1,4 @@
-"""Causes and messages in the reader's language: reads `cause.zh.yaml` beside `cause.yaml`, only when asked for.
-
-In: a cause or a rule in English. Out: the same with its translated words, or as it came where there is no translation.
-"""
+"""Causes and messages in the reader's language, as `cause.zh.yaml` beside `cause.yaml` has them; else as they are."""
 
 from __future__ import annotations
 
@@ -20,6 +17,9 @@ FILE = "cause.zh.yaml"
 WORDS = "values.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_TITLES = {  # of rules that name no cause and are in a timeline
+    "activity": "activity.begins", "activity-end": "activity.ends", "attempt": "attempt.begins", "finished": "run.finished",
+}  # fmt: skip
 PLACES = ("rank", "local_rank", "host", "pid")  # which a sentence may ask for, whether its line tells them or not
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
@@ -77,21 +77,12 @@ class Translator:
         """Yield what a rule's message says; the title of its cause where only that is translated."""
         if known := self._of(rule.cause):
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
-        return self._of_no_cause(rule) if self.is_chinese else rule.title
-
-    def _of_no_cause(self, rule: Rule) -> str:
-        """What a timeline shows of rules that name no cause; others are never shown."""
-        if rule.activity and rule.tells in ("activity", "activity-end"):
-            key = "activity.begins" if rule.tells == "activity" else "activity.ends"
-            return self.say(key, phase=self.say(f"doing.{rule.activity}"))
-        key = {"attempt": "attempt.begins", "finished": "run.finished"}.get(rule.tells or "", "")
-        return self.say(key) if key else rule.title
+        key = _TITLES.get(rule.tells or "") if self.is_chinese else None
+        phase = self.say(f"doing.{rule.activity}") if key and key.startswith("activity") else ""
+        return self.say(key, phase=phase) if key else rule.title
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
-        """Yield what a rule's line says: its own sentence, or its title with what was read.
-
-        Raises `ValueError` when a sentence cannot be filled.
-        """
+        """Yield what a rule's line says: its sentence, or its title with what was read. Raises `ValueError` if unfilled."""
         values = {**dict.fromkeys((*PLACES, *rule.fields)), **self.fields(dict(fields))}
         known = self._of(rule.cause)
         name = rule.id.rpartition("/")[2]
@@ -100,7 +91,8 @@ class Translator:
         told = self.word(sentence(rule.says, values))
         if known is None or name not in known.messages or _CHINESE.search(told):
             return told
-        return sentence(titled(known.messages[name], rule), values)
+        title, read = known.messages[name], next((f for f in _TOLD if f in rule.fields), None)
+        return sentence(f"{title}{{% if {read} %}}：{{{{ {read} }}}}{{% endif %}}。" if read else f"{title}。", values)
 
     def sentence(self, text: str | Sentence) -> str:
         """Yield what the engine says of its own."""
@@ -135,12 +127,6 @@ class Translator:
         if cause and cause not in self._read:
             self._read[cause] = _find(cause, self._folders)
         return self._read[cause] if cause else None
-
-
-def titled(title: str, rule: Rule) -> str:
-    """Yield a template of a title and what the rule reads besides."""
-    read = next((f for f in _TOLD if f in rule.fields), None)
-    return f"{title}{{% if {read} %}}：{{{{ {read} }}}}{{% endif %}}。" if read else f"{title}。"
 
 
 ENGLISH = Translator()

@@ -1,7 +1,7 @@
-"""What is kept of one source: verified hits, the lines around them, signs of life; and the same packed.
+"""What is kept of one source or a part of one: verified hits, the lines around them, signs of life; and the same packed.
 
-A packed one is in two parts. The first is what every job asks of every source, as it is asked: all hits in line order,
-all lines. The second says which hit counts for whom and which lines belong to it; only who writes the scan wants that.
+Each hit has one `Walk` over the lines that follow. One that is still open where a part of a source ends goes on over the
+first lines of the next part: so a source read in parts gives the same lines as one read whole.
 """
 
 from __future__ import annotations
@@ -9,27 +9,189 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import starmap
-from operator import attrgetter
+from collections import deque
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import read_lines
 from ..lines.record import record
-from .windows import Windows
+from .voices import MAX_TEXT, Voices
+from .walks import REACH_BYTES, Walk
 
 LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
 LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
+HEAD_LINES = 12  # of a source: who it is, and when it began
+TAIL_LINES = 25  # of a source: what it did last
+BEFORE = 3  # neighbours of a hit shown as context
+MAX_SPANS = 100_000  # hits whose surroundings are kept, per source; a hostile file may open one on each line
+
+FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+(?:,|\s*$)')  # no code follows `line 3 in wait` of faulthandler
+
+Span = tuple[int, str]  # line of a hit, and what it wants
+
+
+@dataclass(slots=True)
+class Windows:
+    """The kept lines of one source or part, and what is open at its end."""
+
+    lines: dict[int, str] = field(default_factory=dict)
+    spans: dict[Span, list[int]] = field(default_factory=dict)  # which lines each hit wants
+    long: dict[int, str] = field(default_factory=dict)  # lines longer than MAX_TEXT: what stands around their hits
+    first: list[tuple[int, str]] = field(default_factory=list)
+    last: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    open: list[Walk] = field(default_factory=list)
+    opening: bytes | None = None  # of a later part: its first lines, for what is open before it
+    is_all_opening: bool = False  # whether they are all of its lines
+
+    def kept(self) -> dict[int, str]:
+        """Yield the kept lines by number, in order."""
+        everything = {**dict(self.first), **dict(self.last), **self.lines, **self.long}
+        return dict(sorted(everything.items()))
+
+    def keep(self, span: Span, lines: list[tuple[int, bytes]]) -> None:
+        """Keep lines, by number, for the hit that `span` names."""
+        numbers, kept = self.spans[span], self.lines
+        for number, raw in lines:
+            numbers.append(number)
+            if number not in kept:
+                kept[number] = decode(raw)
+
+    def begin(self, span: Span) -> bool:
+        """Make room for the lines of a hit; False where they are kept already, or too many are."""
+        if span in self.spans or len(self.spans) >= MAX_SPANS:
+            return False
+        self.spans[span] = []
+        return True
+
+    def prune(self, wanted: set[Span]) -> None:
+        """Drop what only hits wanted that are no longer kept."""
+        before = len(self.spans)
+        self.spans = {span: numbers for span, numbers in sorted(self.spans.items()) if span in wanted}
+        keep = self.lines if len(self.spans) == before else {n for numbers in self.spans.values() for n in numbers}
+        self.lines = {n: self.lines[n] for n in sorted(keep)}
+        hits = {line for line, _ in wanted}
+        self.long = {n: text for n, text in sorted(self.long.items()) if n in hits}
+        self.open = sorted((w for w in self.open if (w.line, w.want) in wanted), key=lambda w: (w.line, w.want))
+
+    def shifted(self, by: int) -> Windows:
+        """Yield the same windows with line numbers moved by `by`."""
+        moved = Windows({n + by: t for n, t in self.lines.items()})
+        moved.spans = {(line + by, want): [n + by for n in ns] for (line, want), ns in self.spans.items()}
+        moved.long = {n + by: t for n, t in self.long.items()}
+        moved.first = [(n + by, t) for n, t in self.first]
+        moved.last.extend((n + by, t) for n, t in self.last)
+        moved.open = [replace(w, line=w.line + by) for w in self.open]
+        moved.opening, moved.is_all_opening = self.opening, self.is_all_opening
+        return moved
+
+    def followed_by(self, later: Windows, shift: int) -> Windows:
+        """Yield the windows of both parts; `later` is as it was read, this part holds `shift` line ends."""
+        if later.opening is None:
+            raise ValueError("the part that follows was read as the start of a source")
+        b = later.shifted(shift)
+        joined = Windows({**self.lines, **b.lines}, long={**self.long, **b.long})
+        joined.spans = {span: list(ns) for span, ns in [*self.spans.items(), *b.spans.items()]}
+        joined.open = [*_go_on(joined, [replace(w) for w in self.open], b, shift), *b.open]
+        _look_back(joined, self, b, shift)
+        joined.first = (self.first + b.first)[:HEAD_LINES]
+        joined.last.extend([*self.last, *b.last])
+        joined.is_all_opening = self.is_all_opening and b.is_all_opening
+        if self.opening is not None:
+            joined.opening = self.opening
+            if self.is_all_opening:
+                joined.opening, fits = cut_opening(self.opening + later.opening)
+                joined.is_all_opening = fits and later.is_all_opening
+        return joined
+
+    def to_json(self) -> dict[str, Any]:
+        """Yield plain values."""
+        return {
+            "lines": [list(x) for x in sorted(self.lines.items())],
+            "spans": [[line, want, ns] for (line, want), ns in sorted(self.spans.items())],
+            "long": [list(x) for x in sorted(self.long.items())],
+            "first": [list(x) for x in self.first],
+            "last": [list(x) for x in self.last],
+            "open": [w.row() for w in self.open],
+            "opening": None if self.opening is None else self.opening.decode("latin-1"),
+            "is_all_opening": self.is_all_opening,
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Windows:
+        """Read what `to_json` wrote."""
+        windows = cls(dict(raw["lines"]), {(line, want): ns for line, want, ns in raw["spans"]})
+        windows.long = dict(raw["long"])
+        windows.first = [(n, t) for n, t in raw["first"]]
+        windows.last.extend((n, t) for n, t in raw["last"])
+        windows.open = [Walk(line, want, who.encode("latin-1"), *rest) for line, want, who, *rest in raw["open"]]
+        windows.opening = None if raw["opening"] is None else raw["opening"].encode("latin-1")
+        windows.is_all_opening = raw["is_all_opening"]
+        return windows
+
+
+def _go_on(joined: Windows, walks: list[Walk], later: Windows, shift: int) -> list[Walk]:
+    """Lead what is open through the first lines of the part that follows; yield what is open at its end."""
+    opening = Voices(later.opening or b"")
+    for walk in walks:
+        for number, raw in walk.read(opening, 0, shift + 1):
+            joined.spans[(walk.line, walk.want)].append(number)
+            joined.lines.setdefault(number, decode(raw))
+    return [w for w in walks if w.is_open() and later.is_all_opening]
+
+
+def _look_back(joined: Windows, earlier: Windows, later: Windows, shift: int) -> None:
+    """Give the first hits of the later part the neighbours that stand before it."""
+    for (line, want), numbers in later.spans.items():
+        if want != "line" and line - BEFORE <= shift:
+            before = [(n, text) for n, text in earlier.last if n >= line - BEFORE]
+            joined.spans[(line, want)] = [*(n for n, _ in before), *numbers]
+            for n, text in before:
+                joined.lines.setdefault(n, text)
+
+
+def cut_opening(data: bytes) -> tuple[bytes, bool]:
+    """Yield the first lines of `data` (each cut to MAX_TEXT) within REACH_BYTES, and whether they are all."""
+    out: list[bytes] = []
+    size = 0
+    for line in data.splitlines(keepends=True) if b"\r" not in data else _split(data):
+        cut = line
+        if len(line) > MAX_TEXT:
+            cut = line[:MAX_TEXT].rstrip(b"\n") + (b"\n" if line.endswith(b"\n") else b"")
+        size += len(cut) + (not cut.endswith(b"\n"))
+        if size > REACH_BYTES:
+            return b"".join(out), False
+        out.append(cut)
+    return b"".join(out), True
+
+
+def _split(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def decode(raw: bytes) -> str:
+    """Yield the text of a line, cut to MAX_TEXT bytes and without a carriage return at its end."""
+    return raw[:MAX_TEXT].decode("utf-8", "replace").rstrip("\r")
+
+
+def is_frame(text: str) -> bool:
+    """Tell whether a line is a traceback's frame (`File "train.py", line 7, in step`), whoever printed it."""
+    return 'File "' in text and FRAME.match(read_lines(0, text[:1024])[-1].message) is not None
 
 
 @record
 class Packed:
-    """Plain values as bytes, a tenth of their size as objects."""
+    """What is kept of a source as bytes, a tenth of its size as objects."""
 
     data: bytes
     like: bytes  # of the first sources, which many share
+
+    def whole(self) -> Kept:
+        """Yield what was packed."""
+        return Kept.from_json(json.loads(zlib.decompressobj(_RAW, zdict=self.like).decompress(self.data)))
 
 
 class Packer:
@@ -38,9 +200,9 @@ class Packer:
     def __init__(self) -> None:
         self._like = b""
 
-    def pack(self, *parts: Any) -> Packed:
-        """Yield plain values as bytes, in parts that are unpacked apart."""
-        plain, like = b"\n".join([_ENCODER.encode(part).encode() for part in parts]), self._like
+    def pack(self, kept: Kept) -> Packed:
+        """Yield it in less memory, for one that grows no more."""
+        plain, like = _ENCODER.encode(kept.to_json()).encode(), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
@@ -56,13 +218,7 @@ def give_back_memory() -> None:
         trim(0)
 
 
-def unpack(packed: Packed, part: int = 0) -> Any:
-    """Yield a part of what was packed."""
-    return json.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data).split(b"\n", part + 1)[part])
-
-
-FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
-LAST = 6  # … and the last ones
+FEW = 6  # occurrences of a rule that are kept per speaker: so many first ones, and as many last ones
 CENSUS = 16  # the same for rules that correlators count (`census: true`)
 
 
@@ -81,8 +237,6 @@ class Hit:
         return [self.rule, self.form, self.line, self.segment, self.fields]
 
 
-_RULE = attrgetter("rule")
-_PLACE = attrgetter("line", "segment", "rule", "form")
 Signs = dict[str, tuple[Hit, Hit]]
 
 
@@ -98,7 +252,7 @@ class Tally:
     @property
     def at_least(self) -> bool:
         """Whether there may be more hits than were counted."""
-        return len(self.first) + len(self.last) == (2 * CENSUS if self.census else FIRST + LAST)
+        return len(self.first) + len(self.last) == 2 * cap(self.census)
 
     def hits(self) -> list[Hit]:
         """Yield the kept hits in order, each once."""
@@ -113,29 +267,14 @@ class Kept:
     progress: Signs = field(default_factory=dict)  # by speaker: first and last sign of life
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
 
-    def hits(self) -> list[Hit]:
-        """Yield all kept hits in line order."""
-        return sorted((h for tally in self.tallies.values() for h in tally.hits()), key=_PLACE)
-
-    def texts(self) -> dict[int, str]:
-        """Yield the kept lines by number, in order."""
-        return self.windows.kept()
-
-    def capped(self) -> tuple[str, ...]:
-        """Yield the rules with more hits than are kept."""
-        return tuple(dict.fromkeys(rule for (rule, _), t in self.tallies.items() if t.at_least))
-
-    def holds(self, rule: str) -> bool:
-        """Tell whether any hit of a rule is kept."""
-        return any(rule == name for name, _ in self.tallies)
-
     def to_json(self) -> dict[str, Any]:
         """Yield plain values."""
         tallies = [
             [rule, speaker, t.want, t.census, [h.row() for h in t.first], [h.row() for h in t.last]]
             for (rule, speaker), t in sorted(self.tallies.items())
         ]
-        return {"tallies": tallies, "progress": _sign_rows(self.progress), "windows": self.windows.to_json()}
+        signs = [[speaker, [h.row() for h in pair]] for speaker, pair in sorted(self.progress.items())]
+        return {"tallies": tallies, "progress": signs, "windows": self.windows.to_json()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Kept:
@@ -144,85 +283,16 @@ class Kept:
             (rule, speaker): Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
             for rule, speaker, want, census, first, last in raw["tallies"]
         }
-        return cls(Windows.from_json(raw["windows"]), _signs(raw["progress"]), tallies)
-
-    def packed(self, packer: Packer) -> Packed:
-        """Yield the same in less memory, for one that grows no more."""
-        hits, texts = self.hits(), self.texts()
-        asked = [[h.row() for h in hits], list(texts.items()), self.capped(), _sign_rows(self.progress)]
-        place, windows = {id(hit): n for n, hit in enumerate(hits)}, self.windows.to_json()
-        tallies = [
-            [rule, speaker, t.want, t.census, [place[id(h)] for h in t.first], [place[id(h)] for h in t.last]]
-            for (rule, speaker), t in self.tallies.items()
-        ]
-        for name in TEXTS:
-            windows[name] = [n if texts[n] == text else [n, text] for n, text in windows[name]]
-        return packer.pack(asked, [tallies, windows])
+        signs = {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in raw["progress"]}
+        return cls(Windows.from_json(raw["windows"]), signs, tallies)
 
 
-TEXTS = ("lines", "long", "first", "last")  # in `windows`: the same lines, each for another reason
-
-
-class Opened:
-    """What is kept of a source, of which only as much is unpacked as somebody asks for."""
-
-    __slots__ = ("_capped", "_hits", "_packed", "_signs", "_texts")
-
-    def __init__(self, packed: Packed) -> None:
-        self._packed = packed
-        hits, texts, capped, self._signs = unpack(packed)
-        self._hits = list(starmap(Hit, hits))
-        self._texts: dict[int, str] = dict(texts)
-        self._capped = tuple(capped)
-
-    def hits(self) -> list[Hit]:
-        """Yield all kept hits in line order."""
-        return self._hits
-
-    def texts(self) -> dict[int, str]:
-        """Yield the kept lines by number, in order."""
-        return self._texts
-
-    def capped(self) -> tuple[str, ...]:
-        """Yield the rules with more hits than are kept."""
-        return self._capped
-
-    def holds(self, rule: str) -> bool:
-        """Tell whether any hit of a rule is kept."""
-        return rule in map(_RULE, self._hits)
-
-    @property
-    def progress(self) -> Signs:
-        """The first and last sign of life by speaker."""
-        return _signs(self._signs)
-
-    def whole(self) -> Kept:
-        """Yield what was packed."""
-        tallies, windows = unpack(self._packed, part=1)
-        for name in TEXTS:
-            windows[name] = [(x, self._texts[x]) if isinstance(x, int) else x for x in windows[name]]
-        told = {
-            (rule, speaker): Tally([self._hits[n] for n in first], [self._hits[n] for n in last], want, census)
-            for rule, speaker, want, census, first, last in tallies
-        }
-        return Kept(Windows.from_json(windows), self.progress, told)
-
-
-def _sign_rows(signs: Signs) -> list[Any]:
-    return [[speaker, [h.row() for h in pair]] for speaker, pair in sorted(signs.items())]
-
-
-def _signs(rows: Iterable[Any]) -> Signs:
-    return {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in rows}
-
-
-def cap(census: bool) -> tuple[int, int]:
-    """Yield how many first and last hits a rule keeps per speaker."""
-    return (CENSUS, CENSUS) if census else (FIRST, LAST)
+def cap(census: bool) -> int:
+    """Yield how many first hits a rule keeps per speaker, and how many last ones."""
+    return CENSUS if census else FEW
 
 
 def tally_of(hits: list[Hit], want: str, census: bool) -> Tally:
     """Yield the tally of all hits, or of the first and last ones."""
-    first, last = cap(census)
-    rest = hits[first:]
-    return Tally(hits[:first], rest[-last:], want, census)
+    most = cap(census)
+    return Tally(hits[:most], hits[most:][-most:], want, census)

@@ -1,13 +1,14 @@
-"""Into which parts a file is cut for reading, and in which order they are read.
+"""Into which parts a file is cut for reading, in which order they are read, and how their scans are joined.
 
-The cuts depend on the file alone, never on who reads it or how fast, so that the result does not either. Holes of a
-sparse file (a log that was cut while it was open begins with one) are left out.
+The cuts depend on the file alone, never on who reads it or how fast. Holes of a sparse file (a log that was cut while it
+was open begins with one) are left out.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from itertools import pairwise
 
 from ..lines.record import record
@@ -54,10 +55,12 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     if not extents and (not source.seekable or size <= min(SEGMENT_BYTES, 2 * (edge_bytes or SEGMENT_BYTES))):
         return [Part(source)]
     spans = extents or [(0, size)]
-    cuts = sorted({*range(0, size, SEGMENT_BYTES), *_edges(spans, edge_bytes)})
+    cuts, data = {*range(0, size, SEGMENT_BYTES)}, sum(b - a for a, b in spans)
+    if edge_bytes is not None and data > 2 * edge_bytes:  # where the head ends and the tail begins, holes not counted
+        cuts |= {_position(spans, edge_bytes), _position(spans, data - edge_bytes)}
     found: list[Part] = []
     for first, last in spans:
-        inner = [first, *(c for c in cuts if first < c < last), last]
+        inner = [first, *sorted(c for c in cuts if first < c < last), last]
         for a, b in pairwise(inner):
             is_end = b == last
             end = None if is_end else b
@@ -90,14 +93,6 @@ def edge_bytes_for(sources: int, budget_s: float) -> int:
     return max(MIN_EDGE_BYTES, min(EDGE_BYTES, share))
 
 
-def _edges(spans: list[tuple[int, int]], edge_bytes: int | None) -> list[int]:
-    """Where the head ends and the tail begins, holes not counted."""
-    data = sum(b - a for a, b in spans)
-    if edge_bytes is None or data <= 2 * edge_bytes:
-        return []
-    return [_position(spans, edge_bytes), _position(spans, data - edge_bytes)]
-
-
 def _position(spans: list[tuple[int, int]], count: int) -> int:
     for a, b in spans:
         if count < b - a:
@@ -108,33 +103,19 @@ def _position(spans: list[tuple[int, int]], count: int) -> int:
 
 def _extents(source: Source) -> list[tuple[int, int]]:
     """The stretches of a sparse file that hold data; none where it has no holes or they cannot be told."""
+    found, has_holes = list[tuple[int, int]](), False
     if source.path is None or not hasattr(os, "SEEK_DATA"):
-        return []
-    try:
-        with open(source.path, "rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_blocks * 512 + HOLE_BYTES > status.st_size:
-                return []
-            return _walk_extents(file.fileno(), status.st_size)
-    except OSError:
-        return []
-
-
-def _walk_extents(descriptor: int, size: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    at = 0
-    while at < size and len(found) < MAX_EXTENTS:
-        try:
-            first = os.lseek(descriptor, at, os.SEEK_DATA)
-        except OSError:  # ENXIO: a hole up to the end
-            break
-        last = os.lseek(descriptor, first, os.SEEK_HOLE)
-        if found and first - found[-1][1] < HOLE_BYTES:
-            found[-1] = (found[-1][0], last)
-        else:
-            found.append((first, last))
-        at = last
-    return found or [(0, 0)]
+        return found
+    with suppress(OSError), open(source.path, "rb", buffering=0) as file:
+        status, at = os.fstat(file.fileno()), 0
+        has_holes = stat.S_ISREG(status.st_mode) and status.st_blocks * 512 + HOLE_BYTES <= status.st_size
+        while has_holes and at < status.st_size and len(found) < MAX_EXTENTS:
+            first = os.lseek(file.fileno(), at, os.SEEK_DATA)  # ENXIO where there is only a hole up to the end
+            at = os.lseek(file.fileno(), first, os.SEEK_HOLE)
+            if found and first - found[-1][1] < HOLE_BYTES:
+                first = found.pop()[0]
+            found.append((first, at))
+    return found or [(0, 0)] * has_holes
 
 
 PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"

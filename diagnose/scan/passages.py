@@ -6,13 +6,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
+from .kept import TAIL_LINES, decode
 from .voices import MAX_TEXT, Voices
-from .windows import decode
 
 MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
-TAIL_BYTES = 8 << 10  # of a block that goes: most often it holds the lines that may still be asked for
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
 HEAD_BYTES = 512  # of a long line: who speaks
@@ -139,30 +138,14 @@ class TextBlock:
     def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
         self.data, self.voices = data, Voices(data)
         self.base = base  # line ends before this block
-        self.previous = previous
+        self._before = previous.last_lines(TAIL_LINES + 1) if previous is not None else []  # the last ones above, numbered
         self.continues = continues
         self.overlap = overlap
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
-        self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
         self._has_returns: bool | None = None
         self._lines = -1
         self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
         self._line = (0, -1)  # the line that was looked at last
-
-    def forget_previous(self, count: int) -> None:
-        """Let the previous block go, but for its last lines, enough for `count` before any line of this block."""
-        if self.previous is not None and (tail := self.previous.tail(count + 1)) is not None:
-            self.previous = tail
-        elif self.previous is not None:
-            self._before, self.previous = self.previous.last_lines(count + 1), None
-
-    def tail(self, count: int) -> TextBlock | None:
-        """Yield a block of this one's end that has its last `count` lines whole; None where these are long or too few."""
-        data = self.data[-TAIL_BYTES:]
-        ends = data.count(b"\n")
-        if ends <= count or len(data) == len(self.data):
-            return None
-        return TextBlock(data, self.lines() - ends, None, continues=True, overlap=0)
 
     def last_lines(self, count: int) -> list[tuple[int, bytes]]:
         """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
@@ -182,10 +165,7 @@ class TextBlock:
 
     def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
         """Up to `count` lines of the blocks before, with numbers below `below`."""
-        if count <= 0:
-            return []
-        known = self.previous.last_lines(count + 1) if self.previous is not None else self._before
-        return [x for x in known if x[0] < below][-count:]
+        return [x for x in self._before if x[0] < below][-count:] if count > 0 else []
 
     def number(self, at: int) -> int:
         """Yield the number of the line at offset `at`; what was counted before is not counted again."""
@@ -238,22 +218,18 @@ class TextBlock:
             last = end if carriage < 0 else carriage
             reach = start if end - start <= MAX_TEXT else max(start, at - PASSAGE_BYTES)
             first = self.data.rfind(b"\r", reach, at) + 1 or start
-        is_piece = held is not None and start == 0
-        if end - start <= MAX_TEXT and not is_piece:
+        long = held if start == 0 else None
+        if end - start <= MAX_TEXT and long is None:
             return Passage(self, first, last, None)
         if at - first > PASSAGE_BYTES - LEAD_BYTES:
             first = max(first, at - LEAD_BYTES)
-        passage = Passage(self, first, min(last, first + PASSAGE_BYTES), self._long(start, end, held))
-        assert passage.long is not None
-        passage.place = passage.long.add(passage.long_text())
+        if long is None:
+            if self.long is None or self.long.number != self.number(start):
+                self.long = LongLine(self.number(start), self.data[start : min(end, start + MAX_TEXT)])
+            long = self.long
+        passage = Passage(self, first, min(last, first + PASSAGE_BYTES), long)
+        passage.place = long.add(passage.long_text())
         return passage
-
-    def _long(self, start: int, end: int, held: LongLine | None) -> LongLine:
-        if held is not None and start == 0:
-            return held
-        if self.long is None or self.long.number != self.number(start):
-            self.long = LongLine(self.number(start), self.data[start : min(end, start + MAX_TEXT)])
-        return self.long
 
     def lines_from(self, at: int) -> Iterator[bytes]:
         """Yield the lines from offset `at`, a line start, each cut to MAX_TEXT; not what continues a line before."""

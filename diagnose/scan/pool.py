@@ -1,7 +1,6 @@
-"""Parts of files, read by this process and some worker processes beside it: parts in, their scans out.
+"""Parts of files, read by this process and some worker processes beside it, each of which is served by a thread.
 
-Each worker is served by a thread. All take their parts from one queue; a worker that dies or falls silent leaves its
-part to this process.
+All take their parts from one queue; a worker that dies or falls silent leaves its part to this process.
 """
 
 from __future__ import annotations
@@ -57,54 +56,36 @@ class Pool:
         self._rules = rules
         self._count = count
         self._progress = progress
-
-    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
-        """Yield (index of the part, its scan) as they are done."""
-        task = _Task(self._rules, parts, deadline, self._progress)
-        try:
-            task.start_workers(min(self._count, len(parts)) - 1)
-            yield from task.read()
-        finally:
-            task.end_workers()
-
-
-class _Task:
-    """Parts that are to be read, and who reads them."""
-
-    def __init__(self, rules: ScanRules, parts: Sequence[Part], deadline: Deadline, progress: Progress | None) -> None:
-        self._rules = rules
-        self._parts = parts
-        self._deadline = deadline
-        self._progress = progress
-        self._todo = deque(enumerate(parts))
         self._left_behind: list[Numbered] = []
         self._told: SimpleQueue[Told] = SimpleQueue()
         self._workers: list[_Worker] = []
 
-    def start_workers(self, count: int) -> None:
+    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        """Yield (index of the part, its scan) as they are done; asked once."""
+        self._parts, self._deadline, self._todo = parts, deadline, deque(enumerate(parts))
+        try:
+            self._start_workers(min(self._count, len(parts)) - 1)
+            left = len(parts)
+            while left:
+                taken = self._left_behind.pop() if self._left_behind else _take(self._todo)
+                for done in self._read_here(*taken) if taken else self._hear(*self._wait()):
+                    left -= 1
+                    yield done
+        finally:
+            self._todo.clear()
+            for worker in self._workers:
+                worker.end()
+
+    def _start_workers(self, count: int) -> None:
         """Start worker processes, which take parts as soon as they are up."""
         with contextlib.suppress(OSError):  # no memory or process is left for one: there are fewer then
             while len(self._workers) < count:
                 self._workers.append(_Worker())
         if self._workers:
-            rules = _for_workers(self._rules)
+            compiled = Compiled({rule.id: rule for rule in self._rules.rules}, {}, {}, {}, self._rules.key)
+            rules = self._rules.key.encode(), to_bytes(compiled)
             for worker in self._workers:
                 worker.serve(rules, self._todo, self._told, self._deadline)
-
-    def end_workers(self) -> None:
-        """End all worker processes, whatever they do."""
-        self._todo.clear()
-        for worker in self._workers:
-            worker.end()
-
-    def read(self) -> Iterator[tuple[int, SourceScan]]:
-        """Yield (index of the part, its scan) as they are done, by whoever reads them."""
-        left = len(self._parts)
-        while left:
-            taken = self._left_behind.pop() if self._left_behind else _take(self._todo)
-            for done in self._read_here(*taken) if taken else self._hear(*self._wait()):
-                left -= 1
-                yield done
 
     def _read_here(self, index: int, part: Part) -> Iterator[tuple[int, SourceScan]]:
         """Read a part; between its blocks hand on what workers have done, so that it can be joined."""
@@ -140,11 +121,6 @@ def _take(todo: deque[Numbered]) -> Numbered | None:
     with contextlib.suppress(IndexError):
         return todo.popleft()
     return None
-
-
-def _for_workers(rules: ScanRules) -> tuple[bytes, bytes]:
-    """Yield the key and the rules as workers read them."""
-    return rules.key.encode(), to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}, {}, rules.key))
 
 
 class _Worker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -69,8 +69,7 @@ def read_all(
                 places.append(_Found([unread(source, source.skipped or UNREAD)]))
             else:
                 places.append(_Found(_read_now(scan, source, dumps, rules, deadline, progress)))
-    scan_parts = _reader(rules, progress, workers, pool)
-    _read_waiting([p for p in places if p.waiting], scan_parts, deadline)
+    _read_waiting([p for p in places if p.waiting], deadline, rules, progress, workers, pool)
     for place in places:
         for part in place.scans:
             _add(scan, part)
@@ -95,34 +94,33 @@ def _read_now(
     if reason is not None:
         return [unread(source, reason)]
     try:
-        return _read(scan, source, dumps, rules, deadline, progress)
+        if source.kind == "recorder":
+            return [dumps.read(source)]
+        if source.kind == "scan":
+            return _read_scan(scan, source)
+        if source.kind == "json-stacks":
+            return [_read_stacks(source)]
+        if source.kind == "context":
+            # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
+            scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
+            return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
+        return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
     except Exception as error:  # of whatever kind: one bad source costs only itself
         return [unread(source, f"not read: {broken_off(error)}")]
-
-
-def _read(
-    scan: Scan, source: Source, dumps: DumpReading, rules: ScanRules, deadline: Deadline, progress: Progress | None
-) -> list[SourceScan]:
-    if source.kind == "recorder":
-        return [dumps.read(source)]
-    if source.kind == "scan":
-        return _read_scan(scan, source)
-    if source.kind == "json-stacks":
-        return [_read_stacks(source)]
-    if source.kind == "context":
-        # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
-        scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-        return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
-    return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
 
 
 # --- files, in parts --------------------------------------------------------------------------------------------
 
 
-ScanParts = Callable[[Sequence[Part], Deadline], Iterator[tuple[int, SourceScan]]]
-
-
-def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Deadline) -> None:
+def _read_waiting(
+    places: Sequence[_Found],
+    deadline: Deadline,
+    rules: ScanRules,
+    progress: Progress | None,
+    workers: int | None,
+    pool: PartPool | None,
+) -> None:
+    """Have files read by the pool that was given, else by as many processes as are worth their start."""
     left_s = deadline.left_s()
     edge = None if left_s is None else edge_bytes_for(len(places), left_s)
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
@@ -135,7 +133,10 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
     open_files: dict[str, Joining] = {}
     by_name = {place.waiting.name: place for place in places if place.waiting}
     packer = Packer()
-    for index, found in scan_parts(parts, deadline):
+    count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+    for index, found in (pool or Pool(rules, count, progress)).scan(parts, deadline):
+        if pool is not None and progress:
+            progress(parts[index].source.name, parts[index].reach)
         name, start = parts[index].source.name, parts[index].start or 0
         own = starts.get(name, [start])
         if name not in open_files:
@@ -145,22 +146,6 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
             by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
     if starts or len(by_name) >= MANY_SOURCES:
         give_back_memory()
-
-
-def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
-    """Who reads the parts: a pool that was given, else as many processes as are worth their start."""
-
-    def scan_parts(parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
-        if pool is None:
-            count = workers if workers is not None else default_workers(sum(p.size for p in parts))
-            yield from Pool(rules, count, progress).scan(parts, deadline)
-            return
-        for index, found in pool.scan(parts, deadline):
-            if progress:
-                progress(parts[index].source.name, parts[index].reach)
-            yield index, found
-
-    return scan_parts
 
 
 # --- what is no log ---------------------------------------------------------------------------------------------

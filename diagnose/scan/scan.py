@@ -1,7 +1,6 @@
-"""What the map step leaves of one source: verified hits, the lines around them, signs of life.
+"""What the map step leaves of one source: verified hits, the lines around them, signs of life; written as versioned JSON.
 
-`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by several
-workers or on several machines. Written as versioned JSON, never pickle.
+`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by many.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SourceError
 from ..lines.record import record
 from ..sources.source import Input
-from .kept import Hit, Kept, Opened, Packed, Packer, Signs, Tally, tally_of
-from .windows import Windows
-from .written_shape import check_shape
+from .kept import Hit, Kept, Packed, Packer, Signs, Tally, Windows, is_frame, tally_of
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
 
 SCAN_VERSION = 1
+_PLACE = attrgetter("line", "segment", "rule", "form")  # of a hit
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
 
@@ -46,7 +45,7 @@ class SourceScan:
     kind: str = "text"
     bytes: int = 0
     lines: int = 0  # line ends read
-    held: Kept | Packed | Opened = field(default_factory=Kept)  # bytes once it is packed
+    held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
@@ -55,53 +54,46 @@ class SourceScan:
 
     @property
     def windows(self) -> Windows:
-        """The lines around hits; of a packed scan made anew."""
+        """The lines around hits; of a packed scan made anew, as all that follows."""
         return self.whole().windows
 
     @property
     def tallies(self) -> dict[tuple[str, str], Tally]:
-        """The kept hits by rule id and speaker; of a packed scan made anew."""
+        """The kept hits by rule id and speaker."""
         return self.whole().tallies
 
     @property
     def progress(self) -> Signs:
-        """The first and last sign of life by speaker; of a packed scan made anew."""
-        return self._open().progress
+        """The first and last sign of life by speaker."""
+        return self.whole().progress
 
     def packed(self, packer: Packer) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return replace(self, held=self.held.packed(packer)) if isinstance(self.held, Kept) else self
+        return replace(self, held=packer.pack(self.held)) if isinstance(self.held, Kept) else self
 
     def opened(self) -> SourceScan:
         """Yield the same scan for one who asks it more than one question."""
-        if not isinstance(self.held, Packed):
-            return self
-        held, read = Opened(self.held), (self.name, self.kind, self.bytes, self.lines)
-        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge, self.is_blank)
-
-    def _open(self) -> Kept | Opened:
-        return Opened(self.held) if isinstance(self.held, Packed) else self.held
+        return replace(self, held=self.held.whole()) if isinstance(self.held, Packed) else self
 
     def whole(self) -> Kept:
-        """Yield all that is kept; of a packed scan made anew."""
-        held = self._open()
-        return held.whole() if isinstance(held, Opened) else held
+        """Yield all that is kept."""
+        return self.held.whole() if isinstance(self.held, Packed) else self.held
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
-        return self._open().hits()
+        return sorted((h for tally in self.tallies.values() for h in tally.hits()), key=_PLACE)
 
     def capped(self) -> tuple[str, ...]:
         """Yield the rules with more hits than are kept."""
-        return self._open().capped()
+        return tuple(dict.fromkeys(rule for (rule, _), tally in self.tallies.items() if tally.at_least))
 
     def holds(self, rule: str) -> bool:
         """Tell whether any hit of a rule is kept."""
-        return self._open().holds(rule)
+        return any(rule == name for name, _ in self.tallies)
 
     def kept(self) -> dict[int, str]:
         """Yield the kept lines by number, in order."""
-        return self._open().texts()
+        return self.windows.kept()
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""
@@ -134,17 +126,20 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
     else:
-        merged.edge, later = a.edge, _settled(b, is_quoted=a.windows.ends_in_frame())
+        is_quoted = bool(a.windows.last) and is_frame(a.windows.last[-1][1])  # source code, below a traceback's frame
+        merged.edge, later = a.edge, _settled(b, is_quoted=is_quoted)
     tallies, signs = merged.tallies, merged.progress
     for key in sorted(a.tallies.keys() | later.keys()):
         tally = a.tallies.get(key) or later[key]
-        hits = [*(a.tallies[key].hits() if key in a.tallies else ()), *_moved(later.get(key), shift)]
+        own, of_later = a.tallies.get(key, Tally()), later.get(key, Tally())
+        hits = [*own.hits(), *_moved(of_later.hits(), shift)]
         tallies[key] = tally_of(hits, tally.want, tally.census)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
-        both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
+        both = [*a.progress.get(speaker, ()), *_moved(b.progress.get(speaker, ()), shift)]
         signs[speaker] = (both[0], both[-1])
     if len(tallies) > MAX_KEYS:
-        tallies, merged.gaps = _first_keys(tallies), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
+        by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
+        tallies, merged.gaps = dict(sorted(by_place[:MAX_KEYS])), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
     merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
     merged.prune()
     return merged
@@ -169,17 +164,8 @@ def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tall
     return dict(sorted(tallies.items()))
 
 
-def _first_keys(tallies: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:
-    by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
-    return dict(sorted(by_place[:MAX_KEYS]))
-
-
-def _move(hit: Hit, shift: int) -> Hit:
-    return replace(hit, line=hit.line + shift)
-
-
-def _moved(tally: Tally | None, shift: int) -> list[Hit]:
-    return [_move(h, shift) for h in tally.hits()] if tally else []
+def _moved(hits: Iterable[Hit], shift: int) -> list[Hit]:
+    return [replace(hit, line=hit.line + shift) for hit in hits]
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
@@ -206,23 +192,22 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
 
 def scan_from_json(data: bytes, name: str) -> Scan:
     """Read a written scan. Raises `SourceError` where it is damaged or of another version."""
+    from .written_shape import WRITTEN  # few runs read one, and pydantic takes long to load
+
     try:
         raw = json.loads(data)
         if raw["diagnose_scan"] != SCAN_VERSION:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
-        check_shape(raw)
+        WRITTEN.validate_python(raw)
         sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
-        return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
+        scan = Scan(sources, raw["catalogue"], list(raw["gaps"]))
+        if raw["dumps"]:
+            from ..recorder.dump import Dump
+
+            scan.dumps += map(Dump.from_json, raw["dumps"])
+        return scan
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, OSError, EOFError, RecursionError) as error:
         raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
-
-
-def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
-    if not rows:
-        return []
-    from ..recorder.dump import Dump
-
-    return [Dump.from_json(row) for row in rows]
 
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
@@ -255,7 +240,7 @@ _NO_LINE = {
 def require_log(scan: Scan, given: Sequence[Input] = ()) -> None:
     """Raise `SourceError` where not one line of a log and no flight recorder was read of what was `given`."""
     if not scan.dumps:
-        _require(scan, given, _holds_log)
+        _require(scan, given, lambda s: s.skipped is None and s.kind != "context" and not s.is_blank)
 
 
 def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
@@ -270,19 +255,10 @@ def _require(scan: Scan, given: Sequence[Input], is_enough: Callable[[SourceScan
     if sources:
         worst = min(sources, key=lambda s: (s.kind in NO_LOGS, s.skipped == "empty"))  # the first that may be the log
         more = f" (and {len(sources) - 1} more)" if len(sources) > 1 else ""
-        raise SourceError(f"{worst.name}: {_why(worst)}{more}; nothing to diagnose: {WHAT_TO_DO}")
+        # what was wrong with its bytes goes before what it is
+        why = worst.skipped or "; ".join(worst.gaps) or _NO_LINE.get(worst.kind, "no line in it, only white space")
+        raise SourceError(f"{worst.name}: {why}{more}; nothing to diagnose: {WHAT_TO_DO}")
     if not given:
         raise SourceError("nothing was given; diagnose(*inputs) takes paths, files and Text")
     folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
     raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose: {WHAT_TO_DO}")
-
-
-def _holds_log(source: SourceScan) -> bool:
-    return source.skipped is None and source.kind != "context" and not source.is_blank
-
-
-def _why(source: SourceScan) -> str:
-    """Say why no line of a log comes from a source; what was wrong with its bytes goes before what it is."""
-    if source.skipped is not None:
-        return source.skipped
-    return "; ".join(source.gaps) or _NO_LINE.get(source.kind, "no line in it, only white space")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
+from ..lines.cache import tables
 from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, Marks, marks_at_start
@@ -18,22 +20,7 @@ from .kept import Hit
 from .progress import ProgressLines
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
-MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
-    TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
-    STACK: (
-        "(most recent call first)",
-        "(active)",
-        "(idle)",
-        "(active+gil)",
-        "(LWP ",
-        "Exception raised from ",
-        "Traceback for thread ",
-        "TID ",
-        "#0  0x",
-        "Stack trace of the failed collective:",
-    ),
-    REPORT: (" FAILED  ", " HUNG  ", " RECOVERED  ", " UNFINISHED  ", "Inputs read: "),
-}
+MARKS = Path(__file__).with_name("marks.yaml")
 NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
 _TAGS = frozenset(TAG_LITERALS)
@@ -44,8 +31,9 @@ class ScanRules:
 
     def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
-        marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
-        self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
+        # Who is asked of whole tracebacks only is left out: its literals (`Error`) stand on far too many lines.
+        asked = (r for r in rules if r.tells != "progress" and not (r.generic and r.match == "traceback"))
+        self.main = Matcher([*asked, *mark_rules()])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
@@ -85,7 +73,8 @@ class ScanRules:
     @property
     def rules(self) -> list[Rule]:
         """The rules with what a scan needs of them, for worker processes."""
-        return [_slim(r) for r in self._all_rules]
+        dropped: dict[str, Any] = {"counter_examples": (), "references": (), "table": None, "says": "", "why": ""}
+        return [replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), **dropped) for r in self._all_rules]
 
     def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
         """Yield the rules that literals of one passage may mean, by their ids."""
@@ -99,7 +88,11 @@ class ScanRules:
         is_line = rule.match not in ("block", "traceback", "stack")
         marks = [self._marks_of(n) for n in forms] if is_line else []
         all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
-        return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, all_marks)
+        near = "line" if rule.role in ("context", "harmless") else "near"
+        of_marks = {TRACEBACK: "traceback", STACK: "stack", REPORT: "line"}
+        of_rules = {"block": f"block:{rule.lines}", "traceback": "rest", "stack": "stack"}
+        want = of_marks.get(rule.id) or of_rules.get(rule.match, near)
+        return RuleForms(self._numbers[rule.id], rule, forms, want, is_line, rule.census, all_marks)
 
     def _marks_of(self, number: int) -> tuple[bytes, ...] | None:
         if number not in self._marks:
@@ -109,35 +102,13 @@ class ScanRules:
         return self._marks[number]
 
 
-def _want(rule: Rule) -> str:
-    if rule.id in (TRACEBACK, STACK):
-        return rule.id[1:]
-    if rule.id == REPORT:
-        return "line"
-    if rule.match == "block":
-        return f"block:{rule.lines}"
-    if rule.match == "traceback":
-        return "rest"
-    if rule.match == "stack":
-        return "stack"
-    return "line" if rule.role in ("context", "harmless") else "near"
-
-
-def _is_catch_all(rule: Rule) -> bool:
-    """Whether it is asked of whole tracebacks only: its literals (`Error`) stand on far too many lines."""
-    return rule.generic and rule.match == "traceback"
-
-
-def _slim(rule: Rule) -> Rule:
-    forms = tuple(replace(f, examples=()) for f in rule.forms)
-    return replace(rule, forms=forms, counter_examples=(), references=(), table=None, says="", why="")
-
-
 @cache
-def mark_rule(name: str, literals: tuple[str, ...]) -> Rule:
-    """Yield what opens a window as a rule that matches wherever one of its texts stands."""
-    # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
-    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)
+def mark_rules() -> list[Rule]:
+    """Yield what opens a window as rules that match wherever one of their texts stands."""
+    return [  # of threads each is a speaker: a file may hold the stacks of a thousand ranks
+        Rule(name, "context", "stack", "", (Form(tuple(literals), ""),), "", id=name, census=name == STACK)
+        for name, literals in tables(MARKS).items()
+    ]
 
 
 # --- lines that are alike ------------------------------------------------------------------------------------------

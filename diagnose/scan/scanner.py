@@ -12,14 +12,13 @@ from itertools import islice
 from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
-from .kept import Hit
+from .kept import HEAD_LINES, TAIL_LINES, Hit, cut_opening, decode
 from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
 from .scan_rules import Meaning, Reading, RuleForms, ScanRules
 from .slots import Slot, Surroundings, Verifier
 from .voices import MAX_TEXT, fast_speaker
-from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]
 
@@ -192,7 +191,6 @@ class Scanner:
         if self._ring_bytes > RING_BYTES or not self._waiting:
             self._settle()
             del self._ring[:-1]
-            text.forget_previous(TAIL_LINES)
             self._ring_bytes = len(text.data)
         self._prune()
 

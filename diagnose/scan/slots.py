@@ -1,7 +1,6 @@
 """The first and the last hits of one rule by one speaker, and what is kept of the lines around hits.
 
-Verifying each of a thousand repeats would be waste: what comes after the first hits waits, and only the latest are asked
-when the blocks that they lie in are given up.
+What comes after the first hits waits, and only the latest are verified when the blocks that they lie in are given up.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.matcher import PatternTimeout, read_fields
-from ..catalogue.rule import Form
-from .kept import Hit, Tally, cap, tally_of
+from .kept import BEFORE, Hit, Tally, Windows, cap, decode, is_frame, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import Reading, RuleForms, ScanRules
 from .voices import MAX_TEXT
 from .walks import Walk, walk_for
-from .windows import BEFORE, Windows, decode, is_frame
 
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
 ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
@@ -38,7 +35,7 @@ class Slot:
     @classmethod
     def of(cls, speaker: bytes, rule: RuleForms) -> Slot:
         """Yield an empty slot."""
-        return cls(speaker.decode("utf-8", "replace"), rule, cap(rule.census)[1])
+        return cls(speaker.decode("utf-8", "replace"), rule, cap(rule.census))
 
     def settle(self, verifier: Verifier) -> list[tuple[Passage, Hit]]:
         """Verify the latest of what waits; yield those that are among the last hits, the latest first."""
@@ -76,13 +73,20 @@ class Verifier:
             return None, None, False
         first, pieces = passage.pieces()
         hit = Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict()))
-        return hit, _reading(rule, form, match, len(pieces[index][0])), has_time
+        names = [name for name, text in match.groupdict().items() if text is not None]
+        shift = len(pieces[index][0])  # behind so many characters the message begins
+        spans = tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names)
+        return hit, Reading(rule, form, spans), has_time
 
     def _found(self, passage: Passage, rule: RuleForms) -> Hit:
         """The hit of a rule that more than a line verifies later."""
         candidates = [self._matcher.index.candidates[n] for n in rule.forms]
         first, pieces = passage.pieces()
-        found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
+        texts = [(i, message, message.lower()) for i, (_, message) in enumerate(pieces)]
+        found = (
+            (i, c) for c in candidates for i, text, small in texts
+            if any(x.lower() in small if c.form.ignore_case else x in text for x in c.form.literals)
+        )  # fmt: skip
         index, candidate = next(found, (0, candidates[0]))
         return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
 
@@ -105,12 +109,6 @@ class Verifier:
         return None, 0, 0, has_time
 
 
-def _reading(rule: RuleForms, form: int, match: re.Match[str], shift: int) -> Reading:
-    """How a line is read in which the message begins behind so many characters."""
-    names = [name for name, text in match.groupdict().items() if text is not None]
-    return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
-
-
 def _is_quoted(passage: Passage) -> bool:
     """Whether the line before is a traceback's frame, so that this one is source code."""
     block = passage.block
@@ -120,11 +118,6 @@ def _is_quoted(passage: Passage) -> bool:
         return False
     before = block.line_before(passage.at)
     return b'File "' in before and is_frame(decode(before))
-
-
-def _holds(form: Form, message: str) -> bool:
-    text = message.lower() if form.ignore_case else message
-    return any((x.lower() if form.ignore_case else x) in text for x in form.literals)
 
 
 class Surroundings:
@@ -153,20 +146,14 @@ class Surroundings:
 
     def _lead(self, walk: Walk, block: TextBlock, at: int) -> bool:
         """Lead a walk from offset `at` over what is read; tell whether it is still open."""
-        number = walk.line + 1
-        for later, start in self._rest_of(block, at):
+        number, ring = walk.line + 1, self._ring
+        rest = ring[ring.index(block) + 1 :] if block in ring else []  # the blocks after it that are read already
+        for later, start in [(block, at), *((b, 0) for b in rest)]:
             first = start or later.skipped()
             self._windows.keep(walk.span, walk.read(later.voices, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
-
-    def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
-        """The block from `at` on, and the blocks after it that are read already."""
-        ring = self._ring
-        if not ring or block is ring[-1] or block not in ring:
-            return [(block, at)]
-        return [(block, at), *((b, 0) for b in ring[ring.index(block) + 1 :])]
 
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""

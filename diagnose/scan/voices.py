@@ -1,7 +1,6 @@
-"""Who speaks on the lines of a buffer, for what passes by the lines of others: line by line, or from an index.
+"""Who speaks on the lines of a buffer, for what passes by the lines of others, as woven tracebacks of many ranks do.
 
-In a console of thousands of ranks, each traceback is woven into those of all the others, and each of them passes by
-all lines between two of its own. So the lines are indexed by speaker once that has cost as much as the index does.
+The lines are indexed by speaker once passing by has cost as much as the index does.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from itertools import accumulate
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix_rows import mark
 from ..lines.shapes import DIGITS
-
-__all__ = ["fast_speaker", "speaker_spans"]
 
 _MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
 _SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands

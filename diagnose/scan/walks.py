@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
@@ -67,7 +67,8 @@ class Walk:
                 end = size
             raw = data[at:end] if end - at <= MAX_TEXT else data[at : at + MAX_TEXT]
             who = voice(raw) if self.own > 0 else b""
-            if not self.near and not self.is_mine and self._is_anothers(who):
+            # another's, where another spoke last; one that names nobody goes on with that
+            if not self.near and not self.is_mine and (not is_same(who, self.speaker) if who else self.speaker):
                 at, count = self._pass_by(voices, at)
                 number += count
                 if count:
@@ -76,10 +77,6 @@ class Walk:
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
         return wanted
-
-    def _is_anothers(self, who: bytes) -> bool:
-        """Tell whether a line of `who` is another's, where another spoke last; one that names nobody goes on with that."""
-        return not is_same(who, self.speaker) if who else bool(self.speaker)
 
     def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
@@ -102,7 +99,10 @@ class Walk:
         if self.own <= 0:
             return is_near
         if who:
-            self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
+            # below frames of no speaker `who` may rather be the name of the exception that these lead to
+            is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
+            is_exception = is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
+            self.is_mine = is_same(who, self.speaker) or is_exception
         if not self.is_mine and (who or self.speaker):  # without a speaker it goes on with what was said last
             self.gap += 1
             return is_near
@@ -113,11 +113,6 @@ class Walk:
         else:
             self.own -= 1
         return True
-
-    def _ends_frames(self, who: bytes) -> bool:
-        """Tell whether `who` is rather the name of the exception that the frames just read of no speaker lead to."""
-        is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
-        return is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
 
     def _count(self, raw: bytes) -> None:
         """Count a line of the speaker against those still to come, unless it shows that what is followed goes on."""
@@ -134,10 +129,8 @@ class Walk:
 
     def row(self) -> list[Any]:
         """Yield plain values."""
-        return [
-            self.line, self.want, self.speaker.decode("latin-1"), self.near, self.own, self.is_mine, self.most,
-            self.lines_left, self.bytes_left, self.gap,
-        ]  # fmt: skip
+        line, want, speaker, *rest = astuple(self)
+        return [line, want, speaker.decode("latin-1"), *rest]
 
 
 def walk_for(line: int, want: str, raw: bytes) -> Walk | None:

@@ -1,7 +1,6 @@
 """What scans one part of a source, here or as a worker process that a `Pool` started and speaks to over pipes.
 
-A worker takes the compiled catalogue, then one part after the other; for each it says now and then how far it is, and at
-last sends the part's scan. All of it JSON: no pickle. It is a new interpreter, not a fork (safe beside threads and
+All that goes through these is JSON, never pickle. A worker is a new interpreter, not a fork (safe beside threads and
 GPUs), and imports nothing of the user's, so that a script may call the library without a guard.
 """
 

@@ -1,8 +1,4 @@
-"""One traceback being put together: fed the lines of one speaker, it says which of them are its own.
-
-It remembers what the grammar cannot know: whether frames or a message are being read, which exception of a chain
-is at hand, and how deep inside another exception's message it was printed.
-"""
+"""One traceback being put together: fed the lines of one speaker, it says which of them are its own."""
 
 from __future__ import annotations
 
@@ -86,7 +82,10 @@ class Assembly:
             if found is None:
                 self._left_margin = True
             elif found[3]:
-                self._begin_member(found[3], len(found[1]))
+                if member := GROUP_MEMBER.match(found[3].strip()):
+                    depth = max(0, len(found[1]) - self._group_column) // 2 + (1 if member[1] else 0)
+                    self._base = 0
+                    self._begin_segment("member", max(1, depth))
                 return self._take(number)
             else:
                 text = found[2] or ""
@@ -157,9 +156,18 @@ class Assembly:
             return True
         if frame is not None and not segment.is_sure:
             return self._take_back(number, frame)
-        if text.strip() == '"""':
-            return self._toggle_quotes(number)
-        return self._continue_message(number, text)
+        if text.strip() == '"""':  # around the text of a RemoteTraceback
+            if segment.depth == 0:
+                self._expects_inner = True
+            else:
+                self._blanks, self._left_margin = 0, True  # whatever is chained next is outside
+            return self._take(number)
+        if introduces_inner(text, segment.message):
+            self._expects_inner = True
+        elif not self._may_continue(text):
+            return False
+        body = text[self._base :] if text[: self._base].isspace() else text
+        return segment.add_text(body.rstrip(), self._blanks) and self._take(number)
 
     def _expect_next(self, number: int, relation: Literal["cause", "context"]) -> bool:
         # A message that ends with a line break (`Caught X in DataLoader worker …`) leaves two blank lines before
@@ -224,29 +232,12 @@ class Assembly:
         segment.frames.append(frame)
         return self._take(number)
 
-    def _toggle_quotes(self, number: int) -> bool:
-        """Enter or leave the `\"\"\"` around the text of a RemoteTraceback."""
-        if self.segment.depth == 0:
-            self._expects_inner = True
-        else:
-            self._blanks, self._left_margin = 0, True  # whatever is chained next is outside
-        return self._take(number)
-
-    def _continue_message(self, number: int, text: str) -> bool:
-        if introduces_inner(text, self.segment.message):
-            self._expects_inner = True
-        elif not self._may_continue(text):
-            return False
-        return self.segment.add_text(self._body(text), self._blanks) and self._take(number)
-
-    def _body(self, text: str) -> str:
-        return (text[self._base :] if text[: self._base].isspace() else text).rstrip()
-
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:
             return True
         segment = self.segment
-        if self._left_margin or segment.is_one_line:
+        is_one_line = segment.exception.rpartition(".")[2] in WORDS["of_one_line"] and "Caught " not in segment.message[:8]
+        if self._left_margin or segment.is_bare or is_one_line:
             return False
         if self._blanks and not (RESUMES.match(text) or not segment.message.strip()):
             return False
@@ -263,9 +254,3 @@ class Assembly:
     def owns_margin(self, text: str) -> bool:
         """Say whether the line is drawn inside this group's margin."""
         return self.form == "group" and not self._left_margin and GROUP_MARGIN.match(text) is not None
-
-    def _begin_member(self, rule: str, column: int) -> None:
-        if found := GROUP_MEMBER.match(rule.strip()):
-            depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
-            self._base = 0
-            self._begin_segment("member", max(1, depth))

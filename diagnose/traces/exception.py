@@ -89,7 +89,6 @@ Relation = Literal["last", "cause", "context", "inner", "member"]
 MESSAGE_CHARS = 8192  # what patterns are verified on; longer messages are cut
 _MESSAGE_LINES = 400  # a c10 stack has 20 to 60 frames; beyond this it is no message any more
 _CODE_CHARS = 400
-_OF_ONE_LINE = frozenset(WORDS["of_one_line"])
 
 
 @dataclass(slots=True)
@@ -115,11 +114,6 @@ class Segment:
         """
         is_old = self.exception.endswith(WORDS["remote"]) and "(pid=" in self.last_text
         return is_old or "ray::" in self.last_text or self.last_text.lstrip().startswith(WORDS["lost_input"])
-
-    @property
-    def is_one_line(self) -> bool:
-        """Whether the exception's message cannot go on in the next line."""
-        return self.is_bare or (self.exception.rpartition(".")[2] in _OF_ONE_LINE and "Caught " not in self.message[:8])
 
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""

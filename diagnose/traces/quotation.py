@@ -154,16 +154,14 @@ def exception_lines(told: Iterable[tuple[Traceback, Told]]) -> dict[int, list[Tr
     """
     found: dict[int, list[Traceback]] = {}
     for tb, all_of_it in told:
-        spans = ((number, _further_lines(tb, message, number)) for _, message, number in all_of_it)
-        for at in {at for number, more in spans for at in range(number, number + more + 1)}:  # a chain may share them
-            found.setdefault(at, []).append(tb)
+        at: set[int] = set()  # a chain may share them
+        for _, message, first in all_of_it:
+            is_graph = message.startswith(GRAPH_ERROR)
+            more = min(tb.end_line - first, MAX_FRAME_LINES) if is_graph else min(message.count("\n"), MAX_MESSAGE_LINES)
+            at.update(range(first, first + max(0, more) + 1))
+        for number in at:
+            found.setdefault(number, []).append(tb)
     return found
-
-
-def _further_lines(tb: Traceback, message: str, number: int) -> int:
-    """How many lines below its first one a message is looked up on."""
-    is_graph = message.startswith(GRAPH_ERROR)
-    return max(0, min(tb.end_line - number, MAX_FRAME_LINES)) if is_graph else min(message.count("\n"), MAX_MESSAGE_LINES)
 
 
 def inside_lines(

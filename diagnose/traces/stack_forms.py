@@ -1,7 +1,6 @@
 """What stacks of processes are made of, and how py-spy, faulthandler, gdb, pstack, eu-stack, pystack and c10d print them.
 
-In comes the text of one line, out comes a frame, the head of a thread or of a process; `stacks` puts them together. What
-`py-spy dump --json` prints is read here as a whole.
+One line is read at a time, but what `py-spy dump --json` prints as a whole.
 """
 
 from __future__ import annotations
@@ -165,19 +164,10 @@ def read_json_stacks(lines: Sequence[Line]) -> list[StackDump]:
     if len(text) > _CHARS:
         return []
     found: list[StackDump] = []
-    for begin, end, array in _arrays(text):
-        found += _dumps(array, lines[begin].number, lines[end].number, first.prefix.rank)
-    return found
-
-
-def _arrays(text: str) -> Iterator[tuple[int, int, list[object]]]:
-    """Yield each array with the lines (from 0) that it begins and ends on."""
-    at = line = 0
     for begin, end, array, _ in arrays_of(text):
-        line += text.count("\n", at, begin)
-        end_line = line + text.count("\n", begin, end)
-        yield line, end_line, array
-        at, line = end, end_line
+        line, end_line = (lines[text.count("\n", 0, at)].number for at in (begin, end))
+        found += _dumps(array, line, end_line, first.prefix.rank)
+    return found
 
 
 def arrays_of(text: str) -> Iterator[tuple[int, int, list[object], bool]]:
@@ -218,17 +208,12 @@ def _dumps(array: list[object], line: int, end_line: int, rank: int | None) -> I
         yield StackDump("py-spy-json", pid, threads=threads, rank=rank, line=line, end_line=end_line)
 
 
-def _thread(thread: dict[str, object]) -> StackThread:
+def _thread(thread: dict[str, Any]) -> StackThread:
     name = str(thread.get("thread_name") or "")
     state = ("active" if thread.get("active") else "idle") + ("+gil" if thread.get("owns_gil") else "")
-    printed = thread.get("frames")
-    frames = [_frame(f) for f in printed if isinstance(f, dict)] if isinstance(printed, list) else []
+    frames: list[StackFrame] = []
+    for frame in (f for f in reversed(thread["frames"]) if isinstance(f, dict)):
+        line, file = frame.get("line"), frame.get("short_filename") or frame.get("filename") or frame.get("module") or ""
+        frames.append(StackFrame(str(frame.get("name") or "??"), str(file), line if isinstance(line, int) else None))
     thread_id = str(thread.get("os_thread_id") or thread.get("thread_id") or "")
-    is_main = name == "MainThread"
-    return StackThread("py-spy-json", thread_id, name, state, is_main, frames=tuple(reversed(frames)))
-
-
-def _frame(frame: dict[str, object]) -> StackFrame:
-    line = frame.get("line")
-    file = str(frame.get("short_filename") or frame.get("filename") or frame.get("module") or "")
-    return StackFrame(str(frame.get("name") or "??"), file, line if isinstance(line, int) else None)
+    return StackThread("py-spy-json", thread_id, name, state, name == "MainThread", frames=tuple(frames))

@@ -1,7 +1,6 @@
-"""All ranks' stacks as one: who stands where, who the crowd waits for, who does something else.
+"""All ranks' stacks as one: groups of ranks that stand alike, largest first, and who the crowd waits for.
 
-In come stack dumps with the rank each belongs to, out come groups of ranks that stand alike, largest first. Where a stack
-stands (in a collective, a save, the data loader, a lock) is told by the rows of `stacks.yaml`.
+Where a stack stands (in a collective, a save, the data loader, a lock) is told by the rows of `stacks.yaml`.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ class Standing:
     frame: StackFrame | None
 
 
-@lru_cache
-def _standings() -> list[tuple[re.Pattern[str], re.Pattern[str], StandingKind, bool]]:
-    rows = tables(FORMS)["standings"]
-    return [(lazy(r["function"]), lazy(r.get("file", "")), r["kind"], r.get("weak", False)) for r in rows]
+_STANDINGS: list[tuple[re.Pattern[str], re.Pattern[str], StandingKind, bool]] = [
+    (lazy(r["function"]), lazy(r.get("file", "")), r["kind"], r.get("weak", False)) for r in tables(FORMS)["standings"]
+]
 
 
 def classify(frames: Sequence[StackFrame]) -> Standing:
@@ -57,7 +55,7 @@ def classify(frames: Sequence[StackFrame]) -> Standing:
 @lru_cache(maxsize=8192)  # 10,000 ranks stand in a few hundred functions
 def _standing_in(function: str, file: str) -> tuple[StandingKind | None, bool]:
     name = function.rpartition(".")[2] if "<" not in function else function
-    for of_function, of_file, kind, is_weak in _standings():
+    for of_function, of_file, kind, is_weak in _STANDINGS:
         if (of_function.search(name) or of_function.search(function)) and of_file.search(file):
             return kind, is_weak
     return None, False

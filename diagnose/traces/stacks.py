@@ -1,8 +1,4 @@
-"""Stack dumps of live or dying processes, whatever tool made them.
-
-In come the lines of a source, out comes one `StackDump` per process and moment. Frames are outermost first,
-whichever way the tool printed them.
-"""
+"""The lines of a source in, a `StackDump` per process and moment out; frames outermost first, whatever tool made them."""
 
 from __future__ import annotations
 
@@ -156,7 +152,10 @@ class _Reader:
 
     def _read_part(self, text: str) -> bool:
         if not self._threads:
-            return self._read_head_part(text)
+            form = self._dump.form if self._dump else ""
+            if native := read_native_frame(text):
+                self._threads.append((StackThread(form, is_main=True), [native[1]]))
+            return bool(native) or form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
         thread, frames = self._threads[-1]
         if native := read_native_frame(text):
             if native[0] == 0 and frames:
@@ -172,13 +171,6 @@ class _Reader:
             frames[-1] = replace(frames[-1], file=where[1], line=int(where[2]))
         return text[0] in " \t"  # arguments and locals
 
-    def _read_head_part(self, text: str) -> bool:
-        form = self._dump.form if self._dump else ""
-        if native := read_native_frame(text):
-            self._threads.append((StackThread(form, is_main=True), [native[1]]))
-            return True
-        return form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
-
     def close(self) -> None:
         """End the open dump, if it has any frame or says why the process died."""
         dump, opened = self._dump, self._threads
@@ -188,7 +180,6 @@ class _Reader:
         # pystack alone prints the outermost frame first.
         threads = [replace(t, frames=tuple(frames if t.form == "pystack" else frames[::-1])) for t, frames in opened]
         pid = dump.pid if dump.pid is not None else next((t.pid for t in threads if t.pid is not None), None)
-        local = _LOCAL_RANK.search(dump.cmdline)
-        local_rank = int(local[1]) if local else None
-        dump = replace(dump, pid=pid, local_rank=local_rank, threads=with_main(threads), end_line=self._end_line)
+        local = int(found[1]) if (found := _LOCAL_RANK.search(dump.cmdline)) else None
+        dump = replace(dump, pid=pid, local_rank=local, threads=with_main(threads), end_line=self._end_line)
         self.dumps.append(dump)

@@ -1,7 +1,6 @@
-"""Tracebacks of one source, put apart where several ranks write into one stream.
+"""The lines of a source in, one `Traceback` per exception that was printed out, with those it was chained to or carried.
 
-In come the lines of a source, out comes one `Traceback` per exception that was printed, with the exceptions it was
-chained to or carried inside. Whether it matters (a launcher's own, a thread's, an ignored one) is for the rules.
+Whether it matters (a launcher's own, a thread's, an ignored one) is for the rules.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_keys
 from ..lines.record import record
 from .assembly import Assembly
-from .exception import Relation, Segment
+from .exception import Relation
 from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
 
 Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
-__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "is_above"]
 
 
 @record
@@ -90,6 +88,9 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
     segment = assembly.segments[last]
     if assembly.form == "headless" and not segment.exception:
         return None  # a stack that was printed
+    form = "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
+    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
+        form = "ignored"  # it ends nothing: the interpreter that called it prints it and goes on
     return Traceback(
         line=assembly.line,
         end_line=assembly.end_line,
@@ -103,16 +104,9 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
             for i, s in enumerate(assembly.segments)
             if i != last and s.exception
         ),
-        form=_form(assembly, segment),
+        form=form,
         of_rank=assembly.of_rank,
     )
-
-
-def _form(assembly: Assembly, segment: Segment) -> str:
-    """What kind it is; what a `__del__` raises ends nothing: the interpreter that called it prints it and goes on."""
-    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
-        return "ignored"
-    return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
 
 
 _CARRIERS = lazy(one_of(WORDS["carriers"]))
@@ -126,8 +120,11 @@ def innermost(traceback: Traceback) -> Link:
     chain = sorted((*traceback.links, own), key=lambda link: link.exception_line)
     place = chain.index(own)
     for _ in chain:  # each step goes to another link, so this ends
-        inside = _inside(chain, place)
-        if inside is None and place and _only_carries(chain[place]) and _is_cause(chain[place - 1], chain[place]):
+        inside, link, before = _inside(chain, place), chain[place], chain[place - 1]
+        is_carrier = _CARRIERS.search(link.exception) or _CARRYING.match(link.message)
+        # what is printed before was raised before; a shallower one carries this one in its message
+        is_reason = before.relation != "context" and not _POLL_ENDED.search(before.exception) and before.depth >= link.depth
+        if inside is None and place and is_carrier and is_reason:
             inside = place - 1
             while chain[inside].depth == 0 and (deeper := _inside(chain, inside)) is not None:
                 inside = deeper
@@ -135,16 +132,6 @@ def innermost(traceback: Traceback) -> Link:
             break
         place = inside
     return chain[place]
-
-
-def _is_cause(before: Link, link: Link) -> bool:
-    """Whether what is printed before was raised before; a shallower one carries this one in its message."""
-    is_reason = before.relation != "context" and _POLL_ENDED.search(before.exception) is None
-    return is_reason and before.depth >= link.depth
-
-
-def _only_carries(link: Link) -> bool:
-    return _CARRIERS.search(link.exception) is not None or _CARRYING.match(link.message) is not None
 
 
 def _inside(chain: Sequence[Link], place: int) -> int | None:
@@ -186,17 +173,16 @@ def _is_warned(tb: Traceback, by_number: Mapping[int, Line]) -> bool:
     return head.prefix.rank in (None, above.prefix.rank) and _ANNOUNCES.search(above.message) is not None
 
 
-def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: bool = False) -> Line | None:
-    """Yield the record that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
+def record_above(above: Line | None, outermost: Frame | None) -> Line | None:
+    """Yield the record of a rank that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
 
     What nobody caught begins in a module, and may stand below any other rank's record.
     """
     if above is None or _is_uncaught(outermost) or not above.message.strip():
         return None
-    if is_of_a_rank and above.prefix.rank is None and above.prefix.local_rank is None:
-        return None
-    is_said = is_of_a_rank and above.prefix.severity is None and _ANNOUNCES.search(above.message) is not None
-    return above if is_said or above.prefix.severity in ("W", "E", "F") else None
+    who = above.prefix
+    is_said = who.severity in ("W", "E", "F") or (who.severity is None and _ANNOUNCES.search(above.message))
+    return above if is_said and (who.rank is not None or who.local_rank is not None) else None
 
 
 def _is_uncaught(outermost: Frame | None) -> bool:

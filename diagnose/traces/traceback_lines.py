@@ -1,12 +1,10 @@
 """The lines of a traceback but for the one that names the exception: header, frame, chain sentence, end of a message.
 
-In comes the text of a message, out comes what it is; nothing here remembers the line before. Words and forms that are no
-grammar stand in `tracebacks.yaml`.
+Nothing here remembers the line before. Words and forms that are no grammar stand in `tracebacks.yaml`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -54,6 +52,10 @@ def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
         yield from (f"raised at {words}" for words in frames[-1].told)
 
 
+(
+    GROUP_MARGIN, GROUP_MEMBER, CARETS, _BOTTOM, _BOXED_FRAME, _BARE_FRAME, _SOURCE, _CELL, _IPYTHON_FILE, _IPYTHON_OLD,
+    ARROW, GRAPH_FRAME,
+) = (lazy(pattern) for pattern in WORDS["forms"].values())  # fmt: skip
 _LIBRARY = lazy(one_of(WORDS["libraries"]))
 
 
@@ -95,7 +97,6 @@ def indent_of(text: str) -> int:
 
 # `  File "train.py", line 36, in step`; a SyntaxError's has no `in`. faulthandler's has no comma and is not ours.
 _FRAME = lazy(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
-CARETS = lazy(r"^[\s~^]+$")  # only underlines the line above
 
 
 def read_frame(text: str) -> Frame | None:
@@ -124,17 +125,9 @@ def introduces_inner(text: str, message: str) -> bool:
 FOREIGN = lazy(rf"^{one_of(WORDS['foreign'])}|\d(?:it/s|s/it)\b")  # a log's or a launcher's face: goes on with no message
 RESUMES = lazy("^" + one_of(WORDS["resuming"]))  # goes on with a message after a blank line, too
 GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
-GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
 
-# The margin that an exception group draws, and the rule above each of its members.
-GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
-GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
 
 _BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
-_BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
-_BOXED_FRAME = lazy(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
-_BARE_FRAME = lazy(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
-_SOURCE = lazy(r"^\s{0,200}(?:(?P<here>[\u2771>])\s{0,40})?\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
 _PENDING_CHARS = 2000
 
 
@@ -177,13 +170,6 @@ class RichBox:
                 return Frame(found[1], int(found[2]), found[3])
         bare = _BARE_FRAME.match(body)
         return Frame("", int(bare[2]), bare[1]) if bare else None
-
-
-# `Cell In[3], line 2, in f(x)`, `File ~/train.py:36, in step(self)`; before 8 `<ipython-input-3-ab> in <module>`
-_CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
-ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")  # `----> 3 code`
 
 
 def read_ipython_frame(text: str) -> Frame | None:

@@ -1,7 +1,6 @@
 """Who prints which traceback: the lines of one stream, given to the open traceback they continue.
 
-In come lines of many speakers, out come assembled tracebacks in the order in which they ended. Ranks that write
-into one console without a prefix are told apart by their frames, as far as that can be done.
+Ranks that write into one console without a prefix are told apart by their frames, as far as that can be done.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ class _Speaker:
         if header is not None or frame is not None:
             indent = header.indent if header else max(0, indent_of(text) - 2)
             self._open(Assembly(line.number, header, frame, indent), line)
-        elif _may_be_bare(text):
+        elif (found := _BARE.match(text)) and _BARE_NAME.search(found[0]):  # `KeyError: 'x'`, its traceback being cut off
             assembly = Assembly(line.number, None, None, 0)
             if assembly.accept(line.number, text) and not assembly.in_frames:
                 assembly.form = "bare"
@@ -167,9 +166,3 @@ class _Speaker:
 _EXCEPTHOOK = lazy(r"\[rank\d{1,7}\]: $")
 _BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
 _BARE_NAME = lazy(one_of(WORDS["bare_names"]) + r"(?:\(|:|\s*$)")
-
-
-def _may_be_bare(text: str) -> bool:
-    """Say whether the line alone names an exception, its traceback being cut off (`KeyError: 'x'`)."""
-    found = _BARE.match(text)
-    return found is not None and _BARE_NAME.search(found[0]) is not None

@@ -54,15 +54,11 @@ def _apart(value: str, automatic: re.Pattern[str], code: Callable[[str], str], p
 
 def md(value: str) -> str:
     """Yield one line of prose with nothing in it that Markdown would act on."""
-    joined = _apart(value, _AUTOMATIC, code, _escape)
+    joined = _apart(value, _AUTOMATIC, code, lambda x: _ACTIVE.sub(lambda m: "\\" + m[0], x.replace("\n", " ")))
     start = _LINE_START.match(joined)
     if not start:
         return joined
     return "\\" + joined if start[1] else f"{start[2]}\\{joined[start.end(2) :]}"
-
-
-def _escape(value: str) -> str:
-    return _ACTIVE.sub(lambda m: "\\" + m[0], value.replace("\n", " "))
 
 
 def code(value: str) -> str:
@@ -97,7 +93,8 @@ def slack(value: str) -> str:
 
 
 def _slack_prose(value: str) -> str:
-    value = re.sub(r"(?<![^\W_])([*_~])(?=\S)|(?<=\S)([*_~])(?![^\W_])|`", _break_up, slack_escape(value))
+    marks = r"(?<![^\W_])([*_~])(?=\S)|(?<=\S)([*_~])(?![^\W_])|`"
+    value = re.sub(marks, lambda m: "'" if m[0] == "`" else f"\N{ZERO WIDTH SPACE}{m[0]}", slack_escape(value))
     return _SLACK_EMOJI.sub(":\N{ZERO WIDTH SPACE}", value)
 
 
@@ -114,10 +111,6 @@ def slack_fence(value: str) -> str:
 def slack_escape(value: str) -> str:
     """Yield the three characters that Slack reads as control sequences as entities."""
     return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _break_up(match: re.Match[str]) -> str:
-    return "'" if match[0] == "`" else f"\N{ZERO WIDTH SPACE}{match[0]}"
 
 
 def github(value: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..advice.statement import CodePlace, Evidence, Span
+from ..advice.statement import Evidence
 from ..lines.record import record
 from ..report.phrases import Say, clip_ranges, place, short_host
 from ..report.printable import one_line, printable, printable_spans
@@ -55,26 +55,25 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     after = [_around(t, None if last is None else last + 1 + i, limits) for i, t in enumerate(e.after)]
     before = before[-limits["context"] :]
     after = after[: limits["context"] - 1]  # what was printed before it says more
-    parts = [say("rank", n=e.rank)] if e.rank is not None else []
-    parts += [say("host", name=short_host(e.host))] if e.host else []
+    who = [say("rank", n=e.rank)] if e.rank is not None else []
+    who += [say("host", name=short_host(e.host))] if e.host else []
     others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
+    own = []
+    for c in (c for c in e.own_code if place(c.file, c.line) not in e.text):
+        is_shown = not c.code or any(c.code in line.text for line in (*before, *hit))
+        code = "" if is_shown else f"{say('colon')}{one_line(c.code)}"
+        own.append(f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}{code}")
     return EvidenceView(
         place(e.file, e.line),
-        say("comma").join(parts),
+        say("comma").join(who),
         one_line(e.time or ""),
         one_line(e.rule or ""),
         (*before, *hit, *after),
         max(0, left_out),
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(others, 200)) if others else "",
-        tuple(_code_place(c, (*before, *hit), say) for c in e.own_code if place(c.file, c.line) not in e.text),
+        tuple(own),
     )
-
-
-def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
-    shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
-    is_told = not c.code or any(c.code in line.text for line in lines)
-    return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
 
 
 def pieces(line: LineView) -> Iterator[tuple[str, bool]]:
@@ -105,11 +104,6 @@ def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
     return shown
 
 
-def hit_alone(e: EvidenceView) -> EvidenceView:
-    """Yield the proof without its context."""
-    return replace(e, lines=tuple(line for line in e.lines if line.is_hit)) if e.gap_after < 0 else e
-
-
 def _around(text: str, number: int | None, limits: Limits) -> LineView:
     text = printable(text).replace("\n", " ").rstrip()
     return LineView(number, _cut_line(text, (), limits["line"])[0], False)
@@ -120,19 +114,14 @@ def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:
     views: list[LineView] = []
     start = 0
     for i, line in enumerate(text.split("\n")):
-        marks = _marks(spans, start, len(line))
+        inside = ((max(s.start - start, 0), min(s.end - start, len(line))) for s in spans)
+        shown, marks = _cut_line(line, tuple((a, b) for a, b in inside if a < b), limits["line"])
         start += len(line) + 1
-        shown, marks = _cut_line(line, marks, limits["line"])
         numbered = e.line is not None and (i == 0 or (e.end_line is not None and e.line + i <= e.end_line))
         views.append(LineView((e.line or 0) + i if numbered else None, shown, True, marks))
     while len(views) > 1 and not views[-1].text.strip():
         views.pop()
     return views
-
-
-def _marks(spans: tuple[Span, ...], start: int, length: int) -> Marks:
-    inside = ((max(s.start - start, 0), min(s.end - start, length)) for s in spans)
-    return tuple((a, b) for a, b in inside if a < b)
 
 
 def _cut_line(line: str, marks: Marks, most: int) -> tuple[str, Marks]:

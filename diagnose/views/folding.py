@@ -1,7 +1,4 @@
-"""Thousands of rows in, a few folded lines out: ranks that tell the same are one line; `limits.yaml` says how many.
-
-A row is a mapping of short printable phrases: templates alone read it, and docs/templates.md says what each list has.
-"""
+"""Thousands of rows in, a few folded lines out (`limits.yaml`): short phrases, for templates (docs/templates.md)."""
 
 from __future__ import annotations
 
@@ -36,14 +33,10 @@ ALIKE_CHARS = 160
 Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
 
 
-def _limits() -> dict[str, Any]:
-    return tables(LIMITS)
-
-
 def limits_of(form: str, *, full: bool = False) -> Limits:
     """Yield how many rows of each section a form shows; `full` folds nothing."""
-    normal = _limits()["normal"]
-    return dict.fromkeys(normal, ALL) if full else {**normal, **_limits().get(form, {})}
+    normal = tables(LIMITS)["normal"]
+    return dict.fromkeys(normal, ALL) if full else {**normal, **tables(LIMITS).get(form, {})}
 
 
 @record
@@ -90,8 +83,9 @@ def fold_timeline(entries: Sequence[parts.TimelineEntry]) -> list[Moment]:
     """Yield neighbours that say the same as one entry, with the time of the last where that differs."""
     folded: list[Moment] = []
     for entry in entries:
-        if folded and _same_news(folded[-1][0], entry):
-            first, until = folded[-1]
+        first, until = folded[-1] if folded else (parts.TimelineEntry(), None)
+        alike = all(getattr(first, name) == getattr(entry, name) for name in ("cause", "rule", "text", "attempt"))
+        if first.ranks and entry.ranks and alike:
             joined = replace(first, ranks=tuple(sorted({*first.ranks, *entry.ranks})))
             folded[-1] = (joined, entry.time if entry.time != first.time else until)
         else:
@@ -104,11 +98,6 @@ def choose_moments(moments: Sequence[Moment], root: str | None, most: int) -> li
     of_root = [i for i, (entry, _) in enumerate(moments) if entry.cause == root][:ROOT_MOMENTS]
     others = [i for i in range(len(moments)) if i not in of_root]
     return [moments[i] for i in sorted([*of_root, *others][:most])]
-
-
-def _same_news(a: parts.TimelineEntry, b: parts.TimelineEntry) -> bool:
-    alike = (a.cause, a.rule, a.text, a.attempt) == (b.cause, b.rule, b.text, b.attempt)
-    return bool(a.ranks and b.ranks) and alike
 
 
 def fold_collectives(rows: Sequence[parts.CollectiveRow], say: Say) -> list[Row]:
@@ -137,7 +126,7 @@ def fold_stack(s: parts.StackGroup, say: Say, most: int) -> Row:
 
 def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
     """Yield the facts on which ranks differ, then what a maintainer asks first, then versions, then the rest."""
-    first = _limits()["facts_first"]
+    first = tables(LIMITS)["facts_first"]
 
     def key(item: tuple[str, Fact]) -> tuple[bool, int, bool, str]:
         name, fact = item
@@ -203,7 +192,7 @@ def nobody(report: Report, say: Say) -> str:
 def _seen(evidence: Sequence[Evidence], say: Say) -> str:
     """What proofs that name no rank name instead: `host node-a, GPU 3, pid 4711`."""
     for e in evidence:
-        words = _limits()["names_in_proofs"].items()
+        words = tables(LIMITS)["names_in_proofs"].items()
         named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, *OF_NO_HOST)]
         hosts = [*(n for key, n in named if key == "peer"), e.host, *(n for key, n in named if key == "host")]
         names = [say("host", name=short_host(name)) for name in hosts if name][:1]

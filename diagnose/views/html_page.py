@@ -1,7 +1,6 @@
-"""A `Report` in, one self-contained HTML page out: it opens from disk and asks the network for nothing.
+"""A `Report` in, one HTML page out that asks the network for nothing; its content policy runs the page's own script only.
 
-Log text reaches the page only escaped by Jinja, or as JSON whose `<` is escaped, which the script shows as text.
-A content policy lets no script run but the page's own, by its hash.
+Log text reaches the page escaped by Jinja, or as JSON whose `<` is escaped, which the script shows as text.
 """
 
 from __future__ import annotations
@@ -35,6 +34,10 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
     texts = {key: say(key) for key in tables(LIMITS)["script_words"]}  # unfilled ("{n:,} ranks"): the script fills them
     texts |= {state: say(f"state-{state}") for state in tables(LIMITS)["states"]}
     markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
+    embedded = {**lanes(report), "words": texts, "markdown": markdown}
+    data = json.dumps(embedded, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for char in "<>&":  # nothing in it can end the script element or open a comment
+        data = data.replace(char, f"\\u{ord(char):04x}")
     return fill(
         "report.html.j2",
         view=build_view(report, limits_of("html", full=full), redacted),
@@ -42,15 +45,9 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        data=Markup(_embedded({**lanes(report), "words": texts, "markdown": markdown})),
+        data=Markup(data),
         pieces=pieces,
     )
-
-
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that can be in a script element: nothing in it can end the element or open a comment."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 TEXT_WIDTH = 200

@@ -1,13 +1,11 @@
-"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them.
-
-Our forms are Jinja templates under `templates/`, and a user's may be one (docs/templates.md).
-"""
+"""A `Report` in, text of one form out, without secrets: Jinja templates of ours or the user's (docs/templates.md)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -116,12 +114,6 @@ def why(report: Report, question: str, catalogue: Catalogue) -> str:
     return "\n".join(lines) or one_line(say("why-unsaid", cause=cause))
 
 
-def _version() -> str:
-    from .. import __version__  # a form that does not show it does not wait for it
-
-    return __version__
-
-
 NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 TEMPLATES = Path(__file__).parent / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
@@ -187,5 +179,6 @@ def _environment(folder: Path) -> Environment:
     )
     environment.filters.update((f.__name__, f) for f in FILTERS)
     environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
-    environment.globals["version"] = _version
+    # a form that does not show it does not wait for it
+    environment.globals["version"] = lambda: import_module("diagnose").__version__
     return environment

@@ -1,12 +1,12 @@
-"""A `Report` in, what is shown of it out: the same facts as short printable phrases in one language, cut to limits.
+"""A `Report` in, what is shown of it out, for every form and user's template: short printable phrases, cut to limits.
 
-Every renderer and every user's template lays out this view (docs/templates.md); none of them decides anything.
 No text in it holds a terminal sequence or control character; escaping for the form at hand is the renderer's work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..report.phrases import Say, clock, common_folder, known, one_day, place, s
 from ..report.printable import clip, one_line, printable, sentence
 from ..report.report import Report
 from . import folding
-from .evidence import hit_alone, join_neighbours, view_evidence
+from .evidence import join_neighbours, view_evidence
 from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Moment, Row
 
 View = dict[str, Any]
@@ -152,8 +152,10 @@ class _Builder:
         views = join_neighbours([view_evidence(e, self._say, self._limits) for e in fresh])
         if is_long:
             return Cut(tuple(views), len(found.evidence) - len(proofs))
-        alone = tuple(e if i == 0 else hit_alone(e) for i, e in enumerate(views[:most]))
-        return Cut(alone, len(views) - len(alone))
+        for i in range(1, len(views)):
+            if views[i].gap_after < 0:
+                views[i] = replace(views[i], lines=tuple(line for line in views[i].lines if line.is_hit))
+        return Cut(tuple(views[:most]), max(0, len(views) - most))
 
     def step(self, s: RemedyStep) -> Row:
         told = {"when": s.when, "when_word": self._say(s.when)}
@@ -203,15 +205,17 @@ class _Builder:
         }
 
     def alternative(self, a: parts.Alternative) -> Row:
+        return self._weighed(a, a.title or a.cause, (), a.why_not)
+
+    def _weighed(self, a: parts.Alternative | parts.Attempt, title: str, notes: Sequence[str], why: str = "") -> Row:
         ranks, host = [c.rank for c in a.culprits if c.rank is not None], next((c.host for c in a.culprits if c.host), None)
-        names, first = who(self._say, ranks, host), next(iter(a.evidence), None)
-        return self.once(self._message(a.cause, a.title or a.cause, names, first, (), a.why_not))
+        first = next(iter(a.evidence), None)
+        return self.once(self._message(a.cause, title, who(self._say, ranks, host), first, notes, why))
 
     def attempt(self, a: parts.Attempt) -> Row:
         span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
         notes = [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
-        names, first = who(self._say, [c.rank for c in a.culprits if c.rank is not None]), next(iter(a.evidence), None)
-        return self.once(self._message(a.cause, self._say("attempt", n=a.n), names, first, notes))
+        return self._weighed(a, self._say("attempt", n=a.n), notes)
 
     def moment(self, folded: Moment) -> Row:
         t, until = folded

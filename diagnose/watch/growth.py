@@ -18,11 +18,10 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Rule
 from ..errors import SourceError
-from ..scan.kept import Kept
+from ..scan.kept import Kept, Windows
 from ..scan.scan import Scan, SourceScan, merge, seal
-from ..scan.scan_rules import MARKS, mark_rule
+from ..scan.scan_rules import mark_rules
 from ..scan.scanner import Scanner, ScanRules
-from ..scan.windows import Windows
 from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
 from ..sources.paths import files_below, inode_of
@@ -175,7 +174,7 @@ class Sieve:
     """Finds the words of causes, tracebacks, ends and phases."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
+        marks = mark_rules()
         self._find = Matcher([*(rule for rule in catalogue.rules.values() if _is_telling(rule)), *marks]).find
 
     def pieces(self, data: bytes, voices: int) -> Iterator[tuple[bytes, bool]]:
