@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
+from math import isclose, isnan
 
 from ..advice.remedy import PLATFORM
 from ..advice.statement import Fact
@@ -63,9 +63,7 @@ def first_step_apart(good: Mapping[int, Loss], bad: Mapping[int, Loss]) -> list[
 
 
 def _parts(a: float, b: float) -> bool:
-    if isnan(a) or isnan(b):
-        return isnan(a) != isnan(b)
-    return abs(a - b) > SHARP * max(abs(a), abs(b))
+    return not (isclose(a, b, rel_tol=SHARP) or (isnan(a) and isnan(b)))
 
 
 def _whole(good: Report, bad: Report) -> Iterator[Difference]:

@@ -95,14 +95,6 @@ class _Found:
         self.steps: list[Row | Stamp | None] = []  # None: a stamp might have stood there
         self.asked: list[Row] = []
 
-    def keep_stamp(self, stamp: Stamp) -> None:
-        """Keep the fuller of this stamp and the one that was found before."""
-        held = self.values.get("stamp")
-        self.values["stamp"] = stamp if held is None else fuller(held, stamp)
-
-    def prefix(self, end: int) -> Prefix:
-        return Prefix(**self.values, end=end) if self.values else _NOTHING._replace(end=end) if end else _NOTHING
-
 
 _known: dict[bytes, list[Row | Stamp | None] | int] = {}  # the steps by a line's shape, or how many lines of it were read
 
@@ -122,14 +114,15 @@ def split_prefix(text: str) -> Prefix:
     if len(_known) >= MAX_SHAPES:
         _known.clear()
     folded = shape.lower()
-    is_sure = known > 0 and not any(mark in folded for row in found.asked for mark in row.digits)
+    is_sure = known == 1 and not any(mark in folded for row in found.asked for mark in row.digits)
     _known[shape] = found.steps if is_sure else known + 1
     return prefix
 
 
 def _reread(text: str, steps: Sequence[Row | Stamp | None]) -> Prefix | None:
     """The prefix of a line by the steps of others of its shape; None where a stamp is none: 31 February."""
-    found, end = _Found(), 0
+    found: dict[str, Any] = {}
+    end = 0
     for step in steps:
         if isinstance(step, Row):
             if (match := step.pattern.match(text, end)) is None:
@@ -141,9 +134,9 @@ def _reread(text: str, steps: Sequence[Row | Stamp | None]) -> Prefix | None:
         if (stamp and (stamp.form, stamp.end)) != (step and (step.form, step.end)):
             return None
         if stamp is not None:
-            found.keep_stamp(stamp)
+            _keep_stamp(stamp, found)
             end = stamp.end
-    return found.prefix(end)
+    return Prefix(**found, end=end) if found or end else _NOTHING
 
 
 def _split(text: str, found: _Found) -> Prefix:
@@ -153,7 +146,7 @@ def _split(text: str, found: _Found) -> Prefix:
         if step is None or step[0] == end:
             break
         end, outer = step
-    return found.prefix(end)
+    return Prefix(**found.values, end=end) if found.values or end else _NOTHING
 
 
 def _read_row(text: str, start: int, outer: bool, found: _Found) -> tuple[int, bool] | None:
@@ -163,7 +156,8 @@ def _read_row(text: str, start: int, outer: bool, found: _Found) -> tuple[int, b
         if needs in text:
             found.asked.append(row)
             if match := row.pattern.match(text, start):
-                _collect(row, match, found)
+                found.steps.append(row)
+                _collect(row, match, found.values)
                 return match.end(), outer and (row.outer or row.name == "torchrun --tee")
     return None
 
@@ -184,33 +178,36 @@ def _read_stamped(text: str, start: int, outer: bool, found: _Found) -> tuple[in
         found.steps.append(None)
         return None
     found.steps.append(stamp)
-    found.keep_stamp(stamp)
+    _keep_stamp(stamp, found.values)
     kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if first == "[" else ""
     for needs, row in rows:
         if (not row.kind or row.kind == kind) and needs in text:
             found.asked.append(row)
             if match := row.pattern.match(text, end):
-                _collect(row, match, found)
+                found.steps.append(row)
+                _collect(row, match, found.values)
                 return match.end(), outer and row.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 
-def _collect(row: Row, match: re.Match[str], found: _Found) -> None:
-    found.steps.append(row)
-    values = found.values
+def _keep_stamp(stamp: Stamp, found: dict[str, Any]) -> None:
+    """Keep the fuller of this stamp and the one that was found before."""
+    held = found.get("stamp")
+    found["stamp"] = stamp if held is None else fuller(held, stamp)
+
+
+def _collect(row: Row, match: re.Match[str], found: dict[str, Any]) -> None:
     for index, field, innermost, convert in row.groups:
         value = match[index]
         if value is None:
             continue
         if field == "at":
             if (stamp := read_stamp(match.string, match.start(index))) is not None:
-                found.keep_stamp(stamp)
-        elif (
-            innermost or field not in values or (field == "actor" and _ENGINE.match(value) and _PARENT.match(values[field]))
-        ):
-            values[field] = convert(value)
+                _keep_stamp(stamp, found)
+        elif innermost or field not in found or (field == "actor" and _ENGINE.match(value) and _PARENT.match(found[field])):
+            found[field] = convert(value)
     if row.origin and not match["origin"]:
-        values["origin"] = row.origin
+        found["origin"] = row.origin
 
 
 def read_lines(number: int, raw: str) -> list[Line]:

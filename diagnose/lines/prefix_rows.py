@@ -14,11 +14,7 @@ from .shapes import DIGITS, digit_marks
 
 FORMS = Path(__file__).with_name("prefixes.yaml")
 CLASSES = {"<letters>": string.ascii_letters, "<lower>": string.ascii_lowercase, "<digits>": string.digits}
-# Severities that are not the first letter of their word.
-SEVERITIES = {
-    "CRITICAL": "F", "CRIT": "F", "FATAL": "F", "ABORT": "F", "C": "F", "NOTICE": "I", "SUCCESS": "I", "SUCC": "I",
-    "VINFO": "I", "VERSION": "I", "CALL": "D", "TRACE": "D", "V": "D",
-}  # fmt: skip
+_SEVERITIES: dict[str, str] = tables(FORMS)["severities"]
 _PIECE = re.compile(r"<<(\w+)>>")
 _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
@@ -121,4 +117,4 @@ def _characters(text: str) -> str:
 
 
 def _letter(level: str) -> str:
-    return SEVERITIES.get(level.strip(), level[:1])
+    return _SEVERITIES.get(level.strip(), level[:1])

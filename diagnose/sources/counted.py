@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 
@@ -25,14 +27,8 @@ RANKS, OF_NODE = "rank", "proc"  # as the tables of prefixes call them
 OF_THE_JOB = frozenset(("rank", "globalrank", "grank", "worldrank", "r", "rk"))
 OF_A_NODE = frozenset(("localrank", "lrank"))
 PROCESSES = frozenset(("worker", "trainer", "proc", "process", "learner", "gpu"))
-_WORLD = lazy(
-    r"(?i)\b(?:world[_ ]?size|nproc_per_node|num_processes|n_?gpus|num_gpus)\b['\"]?[ =:]{1,3}(\d{1,5})\b"
-    r"|\b(\d{1,5}) (?:ranks|processes|GPUs)\b"
-)
-_KNOWN = lazy(r"\[rank(\d{1,6})\]:")
-_OWN_RANK = lazy(r"(?i)[^\n]{0,80}?(?<!local[_ ])\brank[ =:]{1,2}(\d{1,5})\b")
-_MEASURED = lazy(r"(?i)\b(?:steps?|iter(?:ation)?s?|epoch|loss|lr|batch)\b[\s\]:=(\[]{0,3}\d")
-_DIGITS = lazy(r"\d+")
+_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["counted"].values()
+_WORLD, _KNOWN, _OWN_RANK, _MEASURED, _DIGITS = map(lazy, _PATTERNS)
 
 
 class Head(NamedTuple):

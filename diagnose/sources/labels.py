@@ -19,7 +19,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice, pairwise
 from os.path import commonprefix
+from pathlib import Path
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from ..lines.prefix_rows import piece
@@ -41,23 +43,14 @@ MIN_EACH = 2  # lines of each name, on average, where the label names one of sev
 
 _LEVEL = lazy(piece("LEVEL").replace("?P<level>", "?:") + r"[ \t]{1,8}")
 _BEGINS, _BEGINS_OR_SAYS = lazy(piece("LOG_TEXT")), lazy(f"{piece('LOG_TEXT')}|{piece('SAID')}")
-_SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
-_DIGITS = lazy(r"\d+")
+_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["labels"].values()
+_SURELY, _DIGITS, _OWN, _NUMBERED, PLACE = map(lazy, _PATTERNS)
 BEGIN_CHARS = 512  # of a line, that tell whether it is of a log
 _BOUNDARY = " \t:|>])}"  # ends a label
-# a driver names its device in each line, and Slurm its own program: no collector put them there
-_OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
-_NUMBERED = lazy(r" {0,8}(\d{1,9})( {0,4}(?:\||│)|[.)] |[ :-])")
 _BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one blank
 _OF_A_LIST = (". ", ") ")  # an editor of Markdown numbers the lines of what is pasted into a list
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
-# One of several names; numbers of steps and of parts of a model are none, and ranks are left to `own_headers`.
-PLACE = lazy(
-    r"(?P<open>[\[(<]?)(?P<who>(?!(?i:step|epoch|iter|batch|layer|stage|block|gpu|cuda|device|rank|rk|r|thread|\w{0,20}error)"
-    r"[ _-]?\d{0,9}(?![\w.-]))[A-Za-z][\w.]{0,40}(?:-[\w.-]{1,40}|(?<=\d)))"
-    r"(?P<close>[\])>]?:?)(?P<blank> {1,40}[|│] ?|(?:$| ))"
-)
 
 
 @record

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
@@ -59,14 +59,18 @@ class Part(NamedTuple):
 
 def may_have_header(data: bytes) -> bool:
     """Tell from a few bytes of a text whether a longer sample is worth asking for its header."""
-    return any(len(set(numbers)) > 1 for numbers in _by_manner(_numbered(data)).values())
+    pairs = {(manner, number) for _, manner, number in _numbered(data)}
+    return len(pairs) > len({manner for manner, _ in pairs})  # one manner has several numbers
 
 
 def header_of(sample: bytes) -> Rewriting | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
     sample = normalise(sample).replace(b"\r", b"\n")
     numbered = [*_numbered(sample)]
-    manners = {x for x, numbers in _by_manner(numbered).items() if _may_count(x, numbers)}
+    by_manner: dict[bytes, list[bytes]] = defaultdict(list)
+    for _, manner, number in numbered:
+        by_manner[manner].append(number)
+    manners = {x for x, numbers in by_manner.items() if _may_count(x, numbers)}
     groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
     for line in islice((line for line, manner, _ in numbered if manner in manners), MAX_LINES):
         if (head := _read_head(line.decode("utf-8", "replace"))) is not None:
@@ -93,13 +97,6 @@ def _spot(shape: bytes, pattern: re.Pattern[bytes]) -> tuple[slice, slice] | Non
         return None
     group = match.lastindex or 1
     return slice(*match.span(group - 1)), slice(*match.span(group))
-
-
-def _by_manner(numbered: Iterable[tuple[bytes, bytes, bytes]]) -> dict[bytes, list[bytes]]:
-    found: dict[bytes, list[bytes]] = defaultdict(list)
-    for _, manner, number in numbered:
-        found[manner].append(number)
-    return found
 
 
 def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:

@@ -15,7 +15,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from .escapes import JSON_LINE, change_lines, without_escapes
 
@@ -38,16 +40,8 @@ _COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b"
 _CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
 _CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
-# A line's beginning, as loggers, launchers and Python write it: a time, a level, a rank, a process, a frame.
-_HEAD = lazy(
-    r"\[(?:rank|[a-z]{1,20}\d{1,4}\]|[IWEF](?:\d{4}|\d{8}) |\d{4}-\d\d)|\(\w[\w.: ]{0,60} pid=|\d{4}-\d\d-\d\d|"
-    r"\d\d:\d\d:\d\d|[IWEF](?:\d{4}|\d{8}) |(?:INFO|WARNING|ERROR|DEBUG)\b|Traceback \(|  File \"|\S{1,60}:\d+:\d+ \[\d"
-)
-_EXCEPTION = lazy(r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}: ")  # the same behind a whole word may be the rest of a name
-_GOES_ON = lazy(r" ?[a-z][a-z ]|[,;.)\]=]")  # the rest of a word or of a sentence
-_DIGITS = lazy(r"\d+")
-_SERVICE = lazy(r"[A-Za-z][\w.-]{0,80} {0,40} \| |\[pod/[\w.-]{1,253}/[\w.-]{1,63}\] ")
-_TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃╮╯┐┘┤┓┛]|([-=*#_~])\2*)\s{0,4}$")
+_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["unwrap"].values()
+_HEAD, _EXCEPTION, _GOES_ON, _DIGITS, _SERVICE, _TABLE, _TOP, _BOTTOM = map(lazy, _PATTERNS)
 
 
 def as_typed(data: bytes) -> bytes:
@@ -125,11 +119,6 @@ def _is_known(lines: list[str], breaks: list[int], known: Known) -> bool:
 BOX_LITERALS: tuple[bytes, ...] = ("─ Trace".encode(), b"+- Trace", b"-- Trace")
 
 _TITLE = " Traceback (most recent call last) "
-_TOP = lazy(
-    r"(?P<lead>[^\n]{0,200}?(?<! ))(?P<margin> ?(?: {2,200})?)(?P<corner>[╭┌+])(?P<rule>[─-]{1,400})"
-    r" (?P<title>Trace[a-z (]{0,30}\)?) ?(?P=rule)?[─-]{0,400}(?P<end>[╮┐+])\s*$"
-)
-_BOTTOM = lazy(r"[╰└+][─-]{2,400}[╯┘+]\s*$")
 _CHAINS = ("The above exception was", "During handling of the above")
 _SIDES = "│┃|"
 MAX_LINES = 3000  # of one traceback with its locals
