@@ -37,10 +37,8 @@ def size_bytes(value: object, unit: str = "M") -> float | None:
 
 def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `taken_by`, the sizes, the process that holds most of what is not ours, and flags that need less."""
-    read = {
-        n: size_bytes(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")
-    }
-    wanted, capacity, free, allocated, held, in_use, idle = read.values()
+    names = ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")
+    wanted, capacity, free, allocated, held, in_use, idle = (size_bytes(fields.get(name)) for name in names)
     if wanted is None:
         return {}
     if idle is None:
