@@ -187,10 +187,7 @@ def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """A process that tells of others' ends is a launcher, and none of the ranks whose lines it passes on.
-
-    journald names for all lines of a unit the one process that opened its output: `n7 train.sh[4711]: [rank3]: …`.
-    """
+    """A process that tells of others' ends is a launcher, and none of the ranks: `n7 train.sh[4711]: [rank3]: …`."""
     for event in (e for s in sources for e in s.telling("exit", "signal-sent") if e.speaker.pid is not None):
         for where in {places.host(event.speaker.host) or "", ""}:
             places.rank_of_pid[where, event.speaker.pid or 0] = None

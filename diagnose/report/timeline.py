@@ -164,14 +164,11 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
 
 
 def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]], job: Job, show: Exhibitor) -> Attempt:
-    """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure.
-
-    That a process ended, or that others lost it, is shown where nothing else is told.
-    """
+    """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure."""
     times = [e.time for e in events if e.time is not None and e.has_own_time]
     start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
     failures = [e for e in events if e.role in FAILING]
-    for follows in ("exit", "peer-lost"):
+    for follows in ("exit", "peer-lost"):  # which are shown where nothing else is told
         failures = [e for e in failures if e.rule.tells != follows] or failures
     told = [e for e in failures if (e.source, e.line) in proof] or failures
     first = next((e for e in told if e.role == "cause"), next(iter(told), None))

@@ -71,8 +71,7 @@ def scan_by_block(
 def _keep_what_is_freed() -> None:
     """Let the next block have the memory of one that goes: new pages for each took a tenth of the time and more.
 
-    The C library gives back what it holds beyond twice the largest piece that it has seen freed (glibc's `mallopt(3)`, on
-    its dynamic threshold). This one is never touched, so it takes no memory itself.
+    glibc gives back what it holds beyond twice the largest piece that it has seen freed (`mallopt(3)`), as this one is.
     """
     bytes(FREED_BYTES)
 

@@ -148,10 +148,7 @@ def exception_text(exception: str, message: str) -> str:
 
 
 def exception_lines(told: Iterable[tuple[Traceback, Told]]) -> dict[int, list[Traceback]]:
-    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included.
-
-    `told`: each with what `exceptions` says of it.
-    """
+    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included."""
     found: dict[int, list[Traceback]] = {}
     for tb, all_of_it in told:
         at: set[int] = set()  # a chain may share them
@@ -169,8 +166,7 @@ def inside_lines(
 ) -> set[int]:
     """Yield the lines of frames: source code, in which nothing is an exception that was raised.
 
-    `of_exceptions`: the lines of `exception_lines`. `keys`: who speaks on each line; what others say between the frames
-    of one, as woven ranks do, is theirs.
+    `keys`: who speaks on each line; what others say between the frames of one, as woven ranks do, is theirs.
     """
     if not tracebacks:
         return set()
