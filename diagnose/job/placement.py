@@ -133,10 +133,7 @@ def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
 
 
 def _count_on_in_attempts(places: Places) -> None:
-    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them.
-
-    Standard output, standard error and error.json of one process lie in one folder: what one tells holds for all.
-    """
+    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
     folders = {n: p.local_rank for n, p in places.by_source.items() if p.kind == "torchrun" and p.local_rank is not None}
     firsts: dict[str, set[int]] = defaultdict(set)
     for name, local in folders.items():

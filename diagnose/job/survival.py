@@ -207,10 +207,7 @@ def _undone(events: Sequence[Event]) -> set[Event]:
 
 
 def _caught(events: Sequence[Event]) -> set[Event]:
-    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
-
-    Of those that a rule knows the last one may still be what ended it. Containers number their processes alike each time.
-    """
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first."""
     raised: dict[tuple[object, ...], list[Event]] = {}
     ends: dict[str, list[int]] = {}
     for e in events:
@@ -224,7 +221,7 @@ def _caught(events: Sequence[Event]) -> set[Event]:
         first, last = alike[0], alike[-1]
         is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
         if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
-            found.update(alike if first.rule.generic else alike[:-1])
+            found.update(alike if first.rule.generic else alike[:-1])  # the last one may still be what ended it
     return found
 
 

@@ -28,8 +28,8 @@ SHOWN_TELLS = ("attempt", "finished", "activity", "killed")
 def bounded_times(job: Job) -> Mapping[Event, str]:
     """Yield the events whose time is the earliest or the latest that it can be, and which.
 
-    A line that prints no time has that of a line near it. A watchdog says how long it had waited: without a clock of its
-    own its report was printed long after the line above. What stands above the first clock of a file was printed before.
+    A line that prints no time has that of a line near it: a watchdog's report of a wait was printed long after the line
+    above, what stands above the first clock of a file before that.
     """
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in job.events:
@@ -83,11 +83,7 @@ def timeline_rows(
 def _root_first(
     groups: list[list[Event]], verdict: Verdict, bounds: Mapping[Event, str], earlier: set[Event]
 ) -> tuple[list[list[Event]], set[Event]]:
-    """Yield the entries with the root above what it brought about, and the root's events that stay below it.
-
-    A root that has no time of its own, or one of the same seconds as a launcher's report, is moved up; another was
-    printed late.
-    """
+    """Yield the entries with the root above what it brought about, and its events that were firmly printed later."""
     followed = {c.cause for c in verdict.candidates if c.explained_by} | summed_up(e for g in groups for e in g)
     roots = rooted(verdict)[0]
     if any(g[0].time is None for g in groups):  # then a summary's time, often the only one, does not make it the first

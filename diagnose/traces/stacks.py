@@ -113,15 +113,12 @@ class _Reader:
         self._end_line, self._noise = line.number, 0
 
     def _begin_announced(self, thread: StackThread, above: Line | None) -> None:
-        """End a dump that has its current thread where a record stands above the next one: another process begins there.
-
-        A watchdog of the program's own says why it dumps: `[rank 0] ERROR: no step for 60 s, dumping stacks`.
-        """
+        """End a dump that has its current thread where a record stands above the next one: another process begins there."""
         if above is None or not above.prefix.end or thread.form.partition("-")[0] != "faulthandler":
             return
         if self._dump is None or any(t.state == "current" for t, _ in self._threads):
             self.close()
-            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):
+            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):  # `ERROR: no step for 60 s, dumping …`
                 self._heading = (above.prefix.rank, above.number)
 
     def _fits(self, thread: StackThread, dump: StackDump) -> bool:
