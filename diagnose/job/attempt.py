@@ -76,17 +76,6 @@ def decisive_attempt(events: Sequence[Event], signs: Iterable[Event]) -> int:
     return reached if reached in failed else last
 
 
-def numbered_sources(job: Job) -> set[str]:
-    """Files that tell of the attempts they hold: by their name, or by a line; of the others only lines with a clock do."""
-    marked = {e.source for e in job.events if e.rule.tells == "attempt"}
-    return marked | {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
-
-
-def is_numbered(numbered: set[str], event: Event) -> bool:
-    """Whether the number of its attempt is known."""
-    return event.source in numbered or (event.stamp is not None and event.time is not None)
-
-
 # --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
 
 
