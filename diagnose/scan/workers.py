@@ -41,7 +41,7 @@ def unread(source: Source, reason: str = UNREAD) -> SourceScan:
 
 def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Tell | None = None) -> SourceScan:
     """Yield the scan of one part of a source."""
-    return _last(scan_by_block(part, rules, deadline, tell))
+    return next(filter(None, scan_by_block(part, rules, deadline, tell)))
 
 
 def scan_by_block(
@@ -78,7 +78,7 @@ def _keep_what_is_freed() -> None:
 
 def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline) -> SourceScan:
     """Yield what a scanner finds in blocks, until they or the time end."""
-    return _last(_feed(scanner, blocks, source, deadline))
+    return next(filter(None, _feed(scanner, blocks, source, deadline)))
 
 
 def _feed(
@@ -101,14 +101,6 @@ def _feed(
         found = unread(source, f"not read: {broken_off(error)}")
     found.gaps += tuple(d for d in source.damage if d not in found.gaps)
     yield found
-
-
-def _last(steps: Iterator[SourceScan | None]) -> SourceScan:
-    found = None
-    for step in steps:
-        found = step
-    assert found is not None
-    return found
 
 
 # --- what goes through the pipes --------------------------------------------------------------------------------
