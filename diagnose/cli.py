@@ -46,16 +46,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         if os.environ.get("DIAGNOSE_DEBUG"):
             raise
         _drop_output()
-        print(f"diagnose: {_own_fault(error)}", file=sys.stderr)
+        what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        said = f"a fault of its own ({what}); please report it, with what DIAGNOSE_DEBUG=1 shows"
+        if isinstance(error, OSError) and error.filename is None:  # `diagnose logs > /dev/full`
+            said = f"standard output cannot be written: {error.strerror or error}"
+        print(f"diagnose: {said}", file=sys.stderr)
         code = DiagnoseError.exit_code
     sys.exit(code)
-
-
-def _own_fault(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is None:  # `diagnose logs > /dev/full`
-        return f"standard output cannot be written: {error.strerror or error}"
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return f"a fault of its own ({what}); please report it, with what DIAGNOSE_DEBUG=1 shows"
 
 
 def _drop_output() -> None:
@@ -66,11 +63,10 @@ def _drop_output() -> None:
 
 def _open_streams() -> None:
     """Let any text be printed: where the terminal's encoding lacks a character, it gets a `?`."""
-    if sys.stdout is None:  # `diagnose logs >&-`
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives as long as the program
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # `diagnose logs >&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives as long as the program
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 

@@ -14,7 +14,7 @@ import logging
 import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,20 +47,15 @@ _built: dict[str, ScanRules] = {}  # a worker process reads many parts with one 
 
 
 def read_on_ray(
-    inputs: Sequence[Input],
-    rules: ScanRules,
-    deadline: Deadline,
-    progress: Progress | None = None,
-    address: str | None = None,
-    on_every_node: Sequence[str] = (),
-) -> Scan:
+    inputs: Sequence[Input], rules: ScanRules, deadline: Deadline, progress: Progress | None,
+    address: str | None, on_every_node: Sequence[str],
+) -> Scan:  # fmt: skip
     """Yield the scan of `inputs`, and of the paths `on_every_node`, read by the cluster at `address`.
 
     No address: that of `RAY_ADDRESS`, or the cluster that this machine belongs to.
     """
     with _connected(address) as ray:
-        given: Given = (rules.key, rules.rules)
-        pool = _Pool(ray, rules, ray.put(given))
+        pool = _Pool(ray, rules, ray.put((rules.key, rules.rules)))
         scan = read_all(inputs, rules, deadline, progress, pool=pool)
         if on_every_node:
             scan_nodes(ray, scan, pool.given, on_every_node, deadline, progress)
@@ -176,11 +171,17 @@ def scan_nodes(
     ray: Any, scan: Scan, given: Any, paths: Sequence[str], deadline: Deadline, progress: Progress | None
 ) -> None:
     """Add to `scan` what lies below `paths` on every node."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
     names = dict(node_names(ray.nodes()))
     alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
     found: dict[str, Scan | str] = {node: "the node is dead" for node in names if node not in alive}
     left_s = deadline.left_s()
-    tasks = {_task(ray, node).remote(given, list(paths), left_s): node for node in alive}
+    tasks: dict[Any, str] = {}
+    for node in alive:
+        pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+        task = ray.remote(num_cpus=0, max_retries=RETRIES, scheduling_strategy=pinned)(scan_paths)
+        tasks[task.remote(given, list(paths), left_s)] = node
     while waiting := [task for task, node in tasks.items() if node not in found]:
         done, _ = ray.wait(waiting, num_returns=1, timeout=wait_s(deadline))
         for task in done:
@@ -204,13 +205,6 @@ def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     rows = ((n["NodeID"], n["NodeManagerHostname"]) for n in nodes)
     named = ((node, f"{host}-{node[:8]}" if hosts[host] > 1 else host) for node, host in rows)
     return sorted(named, key=lambda row: row[1])
-
-
-def _task(ray: Any, node: str) -> Any:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-    return ray.remote(num_cpus=0, max_retries=RETRIES, scheduling_strategy=pinned)(scan_paths)
 
 
 def _result(ray: Any, task: Any, name: str) -> Scan | str:
@@ -279,7 +273,6 @@ def _is_here(part: Part) -> bool:
     path = part.source.path
     if path is None or is_url(path):
         return path is not None
-    try:
+    with suppress(OSError):
         return os.stat(path).st_size >= (part.source.size or 0)  # a log may have grown since
-    except OSError:
-        return False
+    return False

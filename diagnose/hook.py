@@ -108,9 +108,7 @@ def _safe_settings(paths: Sequence[str | os.PathLike[str]], options: dict[str, A
 
 
 def _is_failure(error: BaseException) -> bool:
-    if isinstance(error, SystemExit):
-        return error.code not in (None, 0)
-    return isinstance(error, Exception)
+    return error.code not in (None, 0) if isinstance(error, SystemExit) else isinstance(error, Exception)
 
 
 def _report(error: BaseException, settings: _Settings) -> None:
@@ -130,23 +128,18 @@ def _request(error: BaseException, settings: _Settings) -> HookRequest:
         facts = replace(facts, **settings.place())
     elastic = attempt_folder()
     paths = settings.paths or ((elastic,) if elastic else ())
-    if settings.more_paths:
-        paths = (*paths, *settings.more_paths())
+    paths = (*paths, *settings.more_paths()) if settings.more_paths else paths
     name = f"rank{facts.rank}.log" if facts.rank is not None else "exception.log"
     who = _WHO if facts.rank is None else f"{_WHO} [rank{facts.rank}]"
     request = prepare_request(
         who, config, replace(facts, tasks=None), settings.output, settings.budget_s,
         webhook=settings.webhook, shared=settings.shared,
     )  # fmt: skip
+    said = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines() or [type(error).__name__]
     return replace(
-        request, reason=_first_line(error), inputs=paths, texts={name: _traceback_text(error, facts.rank)}, exit_code=1,
+        request, reason=said[0][:300], inputs=paths, texts={name: _traceback_text(error, facts.rank)}, exit_code=1,
         once=None if settings.every_rank else _node_key(facts.rank),
     )  # fmt: skip
-
-
-def _first_line(error: BaseException) -> str:
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return (text.splitlines() or [type(error).__name__])[0][:300]
 
 
 def _traceback_text(error: BaseException, rank: int | None) -> str:
@@ -162,11 +155,7 @@ def _node_key(rank: int | None) -> str | None:
     """What the ranks of one attempt on one node have in common: the launcher that started them, and the attempt."""
     if rank is None:
         return None
-    parent = os.getppid()
-    started = ""
-    with (
-        contextlib.suppress(OSError, IndexError),
-        open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as f,
-    ):
+    parent, started = os.getppid(), ""
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as f:
         started = f.read().rpartition(")")[2].split()[19]  # field 22, start time in ticks: pids come round again
     return f"{parent}-{started}-{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"

@@ -1,14 +1,14 @@
 """`diagnose.hook` in the form that each framework wants; none of them has to be installed, and none is imported here.
 
-    from diagnose.integrations import lightning_callback, transformers_callback
+from diagnose.integrations import lightning_callback, transformers_callback
 
-    Trainer(callbacks=[lightning_callback(output="report.md")])              # Lightning
-    Trainer(..., callbacks=[transformers_callback(output="report.md")])      # Transformers, in a notebook too
-    with accelerate_run(accelerator, output="report.md"): ...                # Accelerate
-    TorchTrainer(ray_train_loop(train, output="report.md"), ...)             # Ray Train: on each worker
-    with ray_driver(output="report.md"): ...                                 # Ray: the driver, and this node's logs
-    @record(output="report.md")                                              # torchrun: in place of torchelastic's
-    def main(): ...
+Trainer(callbacks=[lightning_callback(output="report.md")])              # Lightning
+Trainer(..., callbacks=[transformers_callback(output="report.md")])      # Transformers, in a notebook too
+with accelerate_run(accelerator, output="report.md"): ...                # Accelerate
+TorchTrainer(ray_train_loop(train, output="report.md"), ...)             # Ray Train: on each worker
+with ray_driver(output="report.md"): ...                                 # Ray: the driver, and this node's logs
+@record(output="report.md")                                              # torchrun: in place of torchelastic's
+def main(): ...
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -34,10 +35,8 @@ def lightning_callback(*paths: Path, **options: Any) -> Any:
     base = _named(("lightning.pytorch", "pytorch_lightning"), "Callback") or object
 
     class DiagnoseCallback(base):  # type: ignore[misc,valid-type]
-        """Reports on the exception that ends a fit, test or predict."""
-
         def on_exception(self, trainer: object, pl_module: object, exception: BaseException) -> None:
-            """Report; Lightning raises the exception again afterwards."""
+            """Report what ends a fit, test or predict; Lightning raises the exception again afterwards."""
             if not isinstance(exception, KeyboardInterrupt):
                 report_failure(exception, *paths, **options)
 
@@ -52,10 +51,8 @@ def transformers_callback(*paths: Path, **options: Any) -> Any:
     base = _named(("transformers",), "TrainerCallback") or object
 
     class DiagnoseCallback(base):  # type: ignore[misc,valid-type]
-        """Reports on what leaves `train`."""
-
         def diagnose_failure(self, error: Exception) -> None:
-            """Report."""
+            """Report what left `train`."""
             report_failure(error, *paths, **options)
 
     _watch_train(_named(("transformers",), "Trainer"))
@@ -109,22 +106,17 @@ def ray_train_loop(function: Callable[..., Any], *paths: Path, **options: Any) -
 
 
 def _ray_place() -> Mapping[str, Any]:
-    try:
+    with suppress(Exception):  # no worker of Ray Train, or another version of it
         context = sys.modules["ray.train"].get_context()
         return {"rank": context.get_world_rank(), "world_size": context.get_world_size()}
-    except Exception:  # no worker of Ray Train, or another version of it
-        return {}
+    return {}
 
 
 def ray_session_logs() -> Sequence[str]:
     """Yield where the running Ray session writes its logs on this node; Ray itself is not imported."""
-    ray = sys.modules.get("ray")
-    try:
-        node = ray._private.worker._global_node  # type: ignore[union-attr]
-        return [str(node.get_logs_dir_path())]
-    except Exception:  # not connected, a client, or another version of Ray
-        base = os.environ.get("RAY_TMPDIR") or "/tmp/ray"
-        return [os.path.join(base, "session_latest", "logs")]
+    with suppress(Exception):  # not connected, a client, or another version of Ray
+        return [str(sys.modules["ray"]._private.worker._global_node.get_logs_dir_path())]
+    return [os.path.join(os.environ.get("RAY_TMPDIR") or "/tmp/ray", "session_latest", "logs")]
 
 
 def record(function: Callable[..., Any] | None = None, *paths: Path, **options: Any) -> Any:
@@ -142,8 +134,6 @@ def record(function: Callable[..., Any] | None = None, *paths: Path, **options: 
 def _named(modules: Sequence[str], name: str) -> Any:
     """The framework's class or function; None where it is not installed, since a hook never stops a job."""
     for module in modules:
-        try:
+        with suppress(Exception):  # a broken installation raises anything
             return getattr(import_module(module), name)
-        except Exception:  # a broken installation raises anything
-            continue
     return None

@@ -161,7 +161,7 @@ def test_a_stack_that_is_there_is_read_and_not_asked_for() -> None:
     known = {"culprit_ranks": (2,), "culprit_pid": 31562, "culprit_host": "n7", "is_hung": True, "is_python": True}
     with_stack = advise("collective.straggler", {**known, "has_stacks": True}, facts_of())[0]
     without = advise("collective.straggler", known, facts_of())[0]
-    assert ("the frame where rank 2 stopped" in with_stack.text, with_stack.command) == (True, None)
+    assert ("Stack traces, where rank 2 stopped" in with_stack.text, with_stack.command) == (True, None)
     assert without.command == "ssh n7 py-spy dump --pid 31562"
 
 

@@ -6,13 +6,15 @@ import pytest
 
 from diagnose import JobContext, Text, diagnose
 from diagnose.hooks.config import FORMATS
-from diagnose.sources.kinds import OWN_REPORT, kind_of
+from diagnose.sources.kinds import kind_of
 from diagnose.views.rendering import render
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FAILED = FIXTURES / "deepspeed-rank-logs" / "logs"
 HEALTHY = FIXTURES / "healthy-console" / "logs"
 FORMS = tuple(form for form in FORMATS if form not in ("github", "terminal"))  # printed into a console, not kept as files
+
+OWN_REPORT = "a report that diagnose wrote; give it the logs themselves"
 
 
 def culprits_of(report):

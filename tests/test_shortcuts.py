@@ -2,52 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from random import Random
-
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from diagnose.lines import prefix as prefixes
-from diagnose.lines.prefix import Prefix
-from diagnose.lines.prefix_memory import WORTH_KEEPING, Found, PrefixMemory
-from diagnose.lines.prefix_rows import rows_of
 from diagnose.lines.shapes import DIGITS, Spots, digit_marks, places_of
 from diagnose.scan.voices import MAX_TEXT, Voices, voice
-
-SAMPLES = [row.sample for row in rows_of("leading") + rows_of("after_a_stamp")]
-
-
-def _read(text: str) -> Prefix:
-    return prefixes._split(text, Found())
-
-
-def _memory_of(text: str) -> PrefixMemory[Prefix]:
-    """A memory that has read the line often enough to know its shape, if it can be known."""
-    memory = PrefixMemory(Prefix._make, Prefix._fields)
-    for _ in range(WORTH_KEEPING):
-        shape, known = memory.recall(text)
-        assert known is None
-        if shape is not None:
-            prefix = prefixes._split(text, found := Found())
-            memory.keep(shape, text, prefix, found)
-    return memory
-
-
-@given(st.lists(st.sampled_from(SAMPLES), min_size=1, max_size=3), st.randoms(use_true_random=False))
-def test_what_is_remembered_of_a_line_s_head_is_what_reading_gives(heads: list[str], rng: Random) -> None:
-    text = heads[0] if len(heads) == 1 else "".join(head[: rng.randrange(8, 48)] for head in heads)
-    memory = _memory_of(text)
-    for share in (0.0, 0.1, 0.3, 1.0):
-        other = re.sub("[0-9]", lambda m, s=share: str(rng.randrange(10)) if rng.random() < s else m[0], text)
-        assert memory.recall(other)[1] in (None, _read(other))
-
-
-def test_a_day_that_does_not_exist_is_no_stamp_of_a_known_line() -> None:
-    text = "2026-02-28 10:15:00,123 - trainer - ERROR - lost"
-    assert _memory_of(text).recall(text.replace("-28 ", "-30 "))[1] is None
-
 
 PIECES = [
     *("a", "b1", "12", ".", "|", "^", "$"),
@@ -79,7 +39,17 @@ def test_lines_of_one_shape_with_marks_at_the_same_places_match_alike(pattern: s
 
 
 HEADS = [
-    *(b"", b"[rank1]: ", b"[rank11]: ", b"n7: ", b"n7: [rank1]: ", b"[1,3]<stderr>:", b"12: ", b"12: [rank1]: ", b"actor/3 "),
+    *(
+        b"",
+        b"[rank1]: ",
+        b"[rank11]: ",
+        b"n7: ",
+        b"n7: [rank1]: ",
+        b"[1,3]<stderr>:",
+        b"12: ",
+        b"12: [rank1]: ",
+        b"actor/3 ",
+    ),
     *(b"[rank1]:[E1120 17:03:28.000000001 ProcessGroupNCCL.cpp:632] ", b"2026-11-20 10:00:00 261.098s: ", b"trainer | "),
     *(b"(WorkerDict pid=31, ip=10.0.0.7) ", b"(WorkerDict pid=3, ip=10.0.0.7) ", b"gpu-7:411:902 [0] NCCL INFO ", b"r1 | "),
     *(b"rank1 | ", b"rank1: ", b"[rank without an end"),

@@ -38,6 +38,7 @@ MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
 MAX_FAILURES = 400  # of which the words are read
 _INSTALLED, _PYTHON, _VERSIONED = map(lazy, NAMES["paths"].values())
+OF_AN_OPERATOR = lazy(NAMES["of_an_operator"])
 
 
 def read_facts(job: Job) -> Facts:
@@ -182,7 +183,7 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
         seen = {**harmless, **rules} if name == "scheduler" else rules
         places = ((value, _place(job, facts, seen, failures, shown)) for value, shown in values.items())
         found = next(((value, place) for value, place in places if place), None)
-        if name == "scheduler" and (pod := _pod(job)):
+        if name == "scheduler" and (pod := _pod(job, is_open=found is None)):
             found = ("kubernetes", pod)
         if found:
             yield Stated(name, found[0], *found[1], 1)
@@ -210,9 +211,9 @@ def _place(
     return ("logs", None) if facts.packages.intersection(shown.get("packages", ())) else None
 
 
-def _pod(job: Job) -> Place | None:
+def _pod(job: Job, *, is_open: bool) -> Place | None:
     """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
-    if any(".svc." in f"{host}." for host in job.hosts):
+    if any(".svc." in f"{host}." or (is_open and OF_AN_OPERATOR.fullmatch(host)) for host in job.hosts):
         return "logs", None
     named = (s.name for s in job.sources if job.places.by_source[s.name].pod or any(x.pod for x in s.speakers))
     return next(((name, None) for name in named), None)

@@ -20,10 +20,12 @@ from ..job.event import FAILING, Event
 from ..job.job import Job
 from .fact_store import Facts, in_range
 from .settings import NAMES, PACKAGES
+from .sizes import Flags
 from .statement import Evidence, Remark, Step
 
 BUGS = "software.known-bug"
 FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 BY_VERSION = "software/known-bug/versions.table.yaml"  # bugs that print nothing of their own
 CONNECTIONS = ("nccl.", "network.")
 INSTALLED = "installed"  # symptom of bugs that fail nothing
@@ -245,3 +247,17 @@ def version_fact(library: str) -> str:
 def ranges_of(applies_to: Mapping[str, str]) -> dict[str, str]:
     """Yield the libraries concerned, sorted, with the versions in which the bug lives."""
     return {n: w for n, w in sorted(applies_to.items()) if is_range(w)}
+
+
+def package_of(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Yield which package brings the module that is missing; what PyPI holds under an unknown name may be another."""
+    module = str(fields.get("module") or "")
+    top = module.partition(".")[0]
+    if not (top.isascii() and top.isidentifier()):
+        return {"module": None}
+    table = catalogue.tables.get(PACKAGE_TABLE)
+    row = table.row(top) if table else {}
+    known = top if top.replace("_", "-") in PACKAGES else None
+    options = Flags(str(row["options"])) if row.get("options") else None
+    found = {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}
+    return {**found, "top_module": top}

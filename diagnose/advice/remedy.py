@@ -23,9 +23,9 @@ from ..lines.prefix import Line
 from ..traces.traceback import Traceback
 from ..verdict.decision import Verdict
 from .fact_store import Facts
-from .known_bugs import BUGS
+from .facts import OF_AN_OPERATOR
+from .known_bugs import BUGS, package_of
 from .limits import memory_numbers, timeout_numbers
-from .settings import PACKAGES
 from .sizes import Flags, batch_numbers, resource_numbers
 from .statement import RemedyStep, When
 
@@ -42,7 +42,6 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
 # Facts, whatever a line captures under such a name
 PLATFORM = ("scheduler", "stack", "library", "toolkit", "launcher", "framework", "hosts", "system")
 SHARED = Path(__file__).with_name("shared.yaml")
-PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 NATIVE = "cntk"  # the toolkit whose processes run no Python
@@ -64,6 +63,8 @@ def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     for step in (x for x in cause.remedy if x.condition is None or holds(x.condition, known)):
         with suppress(ValueError):  # it names what is not known of this job
             command = (shell_command(step.command, known).strip() or None) if step.command else None
+            if command and command.startswith("export ") and values.get("launcher") == "ray":
+                command += tables(SHARED)["of_ray_workers"]
             found.append(RemedyStep(step.when, sentence(step.text, known), command))
     found.sort(key=lambda step: ORDER.index(step.when))
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
@@ -101,12 +102,12 @@ def step_values(
     told = verdict.roots[0].first or (proof[0].event if proof else None)
     known = {
         **_of_the_job(job, facts),
-        **_of_the_culprit(job, verdict, proof),
+        **_of_the_culprit(job, verdict, proof, facts),
         **_of_the_line(job, verdict, told),
         **fields,
         "is_inference": _is_inference(told, facts),
     }
-    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
+    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **package_of(known, catalogue)}
     return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
 
 
@@ -139,6 +140,7 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
         ),
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
         "job_id": slurm_job(job),
+        "other_host": job.hosts[1] if len(job.hosts) > 1 else None,
         "killed_by_uid": next(uids, None),
     }
 
@@ -151,7 +153,7 @@ def slurm_job(job: Job) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
+def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> dict[str, Any]:
     """The ranks, host, GPU, process and pod that commands are to name."""
     infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
     hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
@@ -163,10 +165,11 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     host = min(hosts) if len(hosts) == 1 else None
     logs = {source for info in infos for source in info.sources}
     others = {source for info in job.ranks.values() if info not in infos for source in info.sources}
-    last = job.last_line_of(infos[0].rank) if len(infos) == 1 else None
+    last = next((x for i in infos if (x := job.last_line_of(i.rank))), None)
     named = _POD.match(host or "")
+    is_pod = host in pods or (facts.get("scheduler") == "kubernetes" and OF_AN_OPERATOR.fullmatch(host or ""))
     stated = first.fields.get("pod") if first is not None else None
-    pod = stated or (named[1] if named else host if host in pods else min(pods) if len(pods) == 1 else None)
+    pod = stated or (named[1] if named else host if is_pod else min(pods) if len(pods) == 1 else None)
     return {
         "culprit_ranks": tuple(verdict.culprits),
         "culprit_rank": verdict.culprits[0] if len(verdict.culprits) == 1 else None,
@@ -190,11 +193,11 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     return {
         "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
-        "log_line": told.line if told is not None else None,
         "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
-        "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
+        "all_wait": verdict.cause == "collective.timeout"
+        and (finding.question in ALL_WAIT if finding else _all_waited(job, verdict)),
         "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
         **_raised(tb),
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
@@ -203,9 +206,15 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
     }
 
 
+def _all_waited(job: Job, verdict: Verdict) -> bool:
+    """Whether every rank reports that it waited in one and the same collective."""
+    told = {(e.rank, e.fields.get("seq")) for root in verdict.roots for e in root.events if e.fields.get("seq") is not None}
+    return len({rank for rank, _ in told} - {None}) == job.world_size and len({seq for _, seq in told}) == 1
+
+
 def _raised(tb: Traceback | None) -> dict[str, Any]:
     """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
-    if tb is None or not tb.frames:
+    if tb is None or not tb.frames or (tb.form == "headless" and not tb.frames[-1].code):  # lines below it were not kept
         return {}
     package = _PACKAGES.split(tb.frames[-1].file)[-1]
     is_installed = package != tb.frames[-1].file
@@ -261,16 +270,3 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
         "peer_is_address": bool(re.fullmatch(r"[\d.]+|.*:.*", peer or "")),
     }
-
-
-def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Which package brings the module that is missing: what PyPI holds under an unknown name may be something else."""
-    module = str(fields.get("module") or "")
-    top = module.partition(".")[0]
-    if not _MODULE.fullmatch(top):
-        return {"module": None}
-    table = catalogue.tables.get(PACKAGE_TABLE)
-    row = table.row(top) if table else {}
-    known = top if top.replace("_", "-") in PACKAGES else None
-    options = Flags(str(row["options"])) if row.get("options") else None
-    return {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}

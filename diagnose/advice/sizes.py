@@ -77,7 +77,7 @@ def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     printed = whole(fields, "micro_batch")
     micro = printed or facts.number("micro_batch_size")
     if train is None or train > MAX_BATCH:
-        return _least(fields, facts)
+        return {}
     if not ranks or not micro:
         divisor = ranks or whole(fields, "divisor") or printed
         if not divisor or train % divisor == 0:
@@ -120,15 +120,6 @@ def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any
     return found
 
 
-def _least(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """`Gradient accumulation steps: 0 has to be greater than 0`: whole division gave nothing."""
-    if fields.get("value") != 0 or "which" not in fields:
-        return {}
-    micro, ranks, train = (facts.number(n) for n in ("micro_batch_size", "world_size", "train_batch_size"))
-    if not micro or not ranks:
-        return {"is_too_small": True}
-    least = Setting(micro, 1, ranks)
-    return {"is_too_small": True, "least": least, "least_flags": flags_for(least, facts), "train": train}
 
 
 def flags_for(setting: Setting, facts: Facts) -> Flags:

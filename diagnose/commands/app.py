@@ -16,21 +16,20 @@ from ..errors import DiagnoseError, UsageError
 from ..lines.cache import tables
 from ..views import FORMATS
 from . import catalogue, jobs, pieces, report, watch
-from .options import OTHER, HookOptions, ReportOptions, RunOptions, command, files
+from .options import HELP, HookOptions, ReportOptions, RunOptions, command, files
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
-HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-TEXTS = tables(Path(__file__).with_name("help.yaml"))
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
 def _texts(name: str) -> dict[str, Any]:
     """The texts of a command; one with text below has its options in groups. A backspace keeps a paragraph's lines."""
-    texts = TEXTS[name]
+    texts = tables(HELP)[name]
     if "below" not in texts:
-        return {"short_help": texts["short"], "context_settings": HELP}
+        return {"short_help": texts["short"], "context_settings": SETTINGS}
     below = "\n\n".join(f"\b\n{part}" for part in texts["below"].strip().split("\n\n"))
     about = {"help": texts["about"], "short_help": texts.get("short"), "epilog": below}
-    return {"cls": Grouped, "context_settings": HELP, **about}
+    return {"cls": Grouped, "context_settings": SETTINGS, **about}
 
 
 class Grouped(TyperCommand):
@@ -39,7 +38,7 @@ class Grouped(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write one section for each group."""
         rows: dict[str, list[Any]] = {}
-        rest = OTHER if any(getattr(param, "rich_help_panel", None) for param in self.params) else "Options"
+        rest = "Other" if any(getattr(param, "rich_help_panel", None) for param in self.params) else "Options"
         for param in [*self.get_params(ctx), *(ctx.command.params if ctx.command is not self else [])]:
             if param.param_type_name == "argument":
                 rows.setdefault("Arguments", []).append((param.metavar, param.help))
@@ -98,7 +97,7 @@ app = typer.Typer(
     options_metavar="[OPTIONS]", **{**_texts("main"), "cls": _Commands},
 )  # fmt: skip
 app.command(DEFAULT, hidden=True, **_texts("main"))(command(ReportOptions, report.run))
-_RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
+_RAW = {"allow_interspersed_args": False, **SETTINGS}  # from the job's first word on nothing is an option of ours
 app.command("run", **{**_texts("run"), "context_settings": _RAW})(command(RunOptions, jobs.run))
 _WORK: dict[str, Callable[..., int]] = {
     "hook": command(HookOptions, jobs.hook), "scan": pieces.scan, "case": pieces.case, "facts": pieces.facts,

@@ -64,11 +64,9 @@ def hook(given: HookOptions) -> int:
 
 
 def hook_whatever_happens(words: Sequence[str]) -> int:
-    """Run `diagnose hook`; yield 0.
-
-    A Slurm epilog that exits non-zero drains the node, a sidecar restarts for ever, a `trap … EXIT` replaces the job's
-    status: so wrong usage, a broken configuration and a killed reporter are lines on stderr and nothing more.
-    """
+    """Run `diagnose hook`; yield 0. A Slurm epilog that exits non-zero drains the node, a sidecar restarts for ever, a
+    `trap … EXIT` replaces the job's status: so wrong usage, a broken configuration and a killed reporter are lines on
+    stderr and nothing more."""
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda _number, _frame: sys.exit(0))

@@ -20,7 +20,6 @@ from .options import causes, files, seconds
 from .report import fault_of_writing
 
 if TYPE_CHECKING:
-    from ..history.store import Failure
     from ..report.report import Report
 
 CASE_SUFFIXES = (".tar.gz", ".tgz")
@@ -54,10 +53,7 @@ def scan(
     return _write(output, data, f" ({len(found.sources)} sources)")
 
 
-def case(
-    paths: Paths,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")],
-) -> int:
+def case(paths: Paths, output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")]) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
     from ..engine import read, tell
     from ..report.case_file import pack_case
@@ -90,9 +86,7 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
 
 
 def facts(
-    paths: Paths,
-    rules: Rules = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+    paths: Paths, rules: Rules = None, as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
     from ..engine import read, tell
@@ -140,19 +134,15 @@ def history(
     if as_json:
         _echo_json([asdict(f) for f in found])
         return 0
-    for failure in found:
-        typer.echo(_line(_told(failure)))
+    for f in found:
+        who = ", ".join([*(f"rank {rank}" for rank in f.ranks[:4]), *f.hosts[:4]])
+        words = (f.ended[:19] or f.remembered[:19], f"job {f.job}", f.cause, who, f.place)
+        typer.echo(_line("  ".join(filter(None, words))))
     if not found and cause and (others := len(store.failures())):
         typer.echo(f"none of {others} failures remembered is of {cause}")
     elif not found:
         typer.echo(f"nothing remembered in {store.history_file()}; `diagnose --remember PATH...` writes a failure down")
     return 0
-
-
-def _told(found: Failure) -> str:
-    who = ", ".join([*(f"rank {rank}" for rank in found.ranks[:4]), *found.hosts[:4]])
-    words = (found.ended[:19] or found.remembered[:19], f"job {found.job}", found.cause, who, found.place)
-    return "  ".join(word for word in words if word)
 
 
 def diff(

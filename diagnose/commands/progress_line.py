@@ -23,7 +23,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO | None = None, paths: Sequence[str] = ()) -> None:
         self._stream = stream or sys.stderr
         self._paths = paths
-        self._whole: int | None = None  # bytes; 0 where that is not known
+        self._whole: int | None = None  # bytes; 0 where they cannot be counted soon
         self._bytes: dict[str, int] = {}
         self._total = 0
         self._is_drawn = False
@@ -49,7 +49,9 @@ class ProgressLine:
     def _say(self) -> None:
         self._is_drawn = True
         if self._whole is None:
-            self._whole = _size_of(self._paths)
+            found = [files_below(path, set(), Deadline.after(MEASURE_S)) for path in self._paths]
+            sizes = [os.path.getsize(file) for files, _ in found for file in files if os.path.isfile(file)]
+            self._whole = 0 if any(is_cut for _, is_cut in found) else sum(sizes)
         text = f"diagnose: read {self._total / 1e6:,.1f} MB of {len(self._bytes):,} files"
         if 0 < self._total <= self._whole:
             share = self._total / self._whole
@@ -57,10 +59,3 @@ class ProgressLine:
             text = f"diagnose: reading [{bar:-<{BAR_WIDTH}}] {share:4.0%} of {self._whole / 1e6:,.0f} MB"
         self._stream.write(f"\r{text}")
         self._stream.flush()
-
-
-def _size_of(paths: Sequence[str]) -> int:
-    """Yield the bytes in these files and folders; 0 where they cannot be counted soon."""
-    found = [files_below(path, set(), Deadline.after(MEASURE_S)) for path in paths]
-    sizes = [os.path.getsize(file) for files, _ in found for file in files if os.path.isfile(file)]
-    return 0 if any(is_cut for _, is_cut in found) else sum(sizes)

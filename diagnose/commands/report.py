@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import get_terminal_size
 
 from ..catalogue.load import load_rules
 from ..catalogue.sentences import size
@@ -25,9 +26,7 @@ from .options import COLORS, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
 EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
-PASSED_ON = (
-    "rules", "tz", "rank_from", "workers", "engine", "address", "on_every_node", "since", "until", "rank"
-)  # fmt: skip
+PASSED_ON = ("rules", "tz", "rank_from", "workers", "engine", "address", "on_every_node", "since", "until", "rank")
 STDOUT = Path("-")
 # Terminals that show a link as such; others would show its address as rubbish.
 LINKING = ("FORCE_HYPERLINK", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "TERM_PROGRAM")
@@ -54,7 +53,14 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    finish(_remembered(found, given) if given.remember else found, given)
+    if given.remember:
+        from ..history.store import remembered
+
+        try:
+            found = remembered(found, given.paths, given.rules)
+        except UsageError as error:  # a history that cannot be used costs a line, not the report
+            print(f"diagnose: {error}", file=sys.stderr)
+    finish(found, given)
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
 
 
@@ -66,23 +72,13 @@ def finish(found: Report, given: ReportOptions) -> None:
     if given.why is not None:
         print(why(_shown(found, given), given.why, load_rules(*given.rules)))
     elif not given.quiet or STDOUT in given.output:
-        sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
+        width = max(40, min(get_terminal_size((80, 24)).columns, 200))
+        sys.stdout.writelines(_pieces(found, given, str(given.format), width, _has_colors(given.color)))
     sys.stdout.flush()
     for path in (path for path, fault in faults.items() if fault is None):
         print(f"diagnose: wrote {path}", file=sys.stderr)
     if fault := next(filter(None, faults.values()), None):
         raise fault  # after the verdict: it has been worked for
-
-
-def _remembered(found: Report, given: ReportOptions) -> Report:
-    """Yield the report with the jobs that failed like it; a history that cannot be used costs a line, not the report."""
-    from ..history.store import remembered
-
-    try:
-        return remembered(found, given.paths, given.rules)
-    except UsageError as error:
-        print(f"diagnose: {error}", file=sys.stderr)
-        return found
 
 
 def _tell_junit(given: ReportOptions, why: str) -> None:
@@ -111,15 +107,10 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
         from .progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths if p != "-"] if given.engine == "local" else ())
+    context = JobContext(exit_code=given.exit_code, world_size=given.world_size)
+    passed = {name: getattr(given, name) for name in PASSED_ON}
     try:
-        return diagnose(
-            *_inputs(given),
-            job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
-            budget_s=given.budget,
-            progress=line,
-            lang=lang,
-            **{name: getattr(given, name) for name in PASSED_ON},
-        )
+        return diagnose(*_inputs(given), job=context, budget_s=given.budget, progress=line, lang=lang, **passed)
     finally:
         if line:
             line.finish()
@@ -180,12 +171,6 @@ def _inputs(given: ReportOptions) -> list[str]:
     raise UsageError("nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)")
 
 
-def _width() -> int:
-    import shutil
-
-    return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
-
-
 def fault_of_writing(path: Path, pieces: Iterable[str | bytes]) -> UsageError | None:
     """Write what `-o` names; yield why that could not be."""
     try:
@@ -222,7 +207,8 @@ def _linked(text: str, read: Iterable[str]) -> str:
 
 def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, color: bool = False) -> Iterable[str]:
     """Yield the text of a form, in pieces where it may be large; each form is redacted as it needs."""
-    template = given.template or _template_of(form, given.templates)
+    suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), None)  # Slack and GitHub have none
+    template = given.template or (template_for(given.templates, suffix) if suffix else None)
     if form == "json" and template is None:
         return json_pieces(to_json(_shown(found, given, form)))
     text = render(found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact))
@@ -232,9 +218,3 @@ def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, co
 
 def _shown(found: Report, given: ReportOptions, form: str = "terminal") -> Report:
     return shown(found, form, redact=bool(given.redact))[0]
-
-
-def _template_of(form: str, folder: str | None) -> str | None:
-    """The template of this form's suffix in the configured folder; Slack's and GitHub's forms have no suffix."""
-    suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), None)
-    return template_for(folder, suffix) if suffix else None

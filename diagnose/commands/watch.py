@@ -23,27 +23,22 @@ from .report import EXIT_CODES, finish
 FORMS = ("terminal", "json")
 EVERY_S = 2.0
 STOPPING = (signal.SIGINT, signal.SIGTERM)
-# fmt: off
 
 
 @dataclass(slots=True)
 class WatchOptions:
     """What `diagnose watch` takes."""
 
-    paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, patterns; new files are found too")
-    output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files,
-        help="write the report here at the end; .md .html .json .xml .txt")
-    format: str = option("--format", default="terminal", metavar="FORM", values=FORMS, help="terminal, or json: JSON lines")
-    quiet_after: float | None = option("--quiet-after", metavar="TIME", read=seconds,
-        help="a rank has stopped when it prints no step for so long (default: by the job's pace, 30 s at least)")
-    every: float | None = option("--every", metavar="TIME", read=seconds, help="look so often (default 2 s)")
-    pid: int | None = option("--pid", metavar="PID", help="end with this process")
-    at_most: float | None = option("--for", metavar="TIME", read=seconds, help="end after so long")
-    lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, help="en or zh (default: from the locale)")
+    paths: list[str] = words(values=files)
+    output: list[Path] = option("-o", "--output", default=list, read=Path, values=files)
+    format: str = option("--format", default="terminal", values=FORMS)
+    quiet_after: float | None = option("--quiet-after", read=seconds)
+    every: float | None = option("--every", read=seconds)
+    pid: int | None = option("--pid")
+    at_most: float | None = option("--for", read=seconds)
+    lang: str | None = option("--lang", values=LANGUAGES)
     rules: list[str] = option("--rules", **RULES)
-    exit_zero: bool = option("--exit-zero", default=False, help="leave with 0 whatever the verdict; an error is still 2")
-
-# fmt: on
+    exit_zero: bool = option("--exit-zero", default=False)
 
 
 def watch(given: WatchOptions) -> int:
@@ -92,10 +87,8 @@ def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
 
 
 def _finish(watcher: Watcher, given: WatchOptions) -> int:
-    report = watcher.report()
-    shown = ReportOptions(paths=given.paths, output=given.output, redact=True, quiet=given.format == "json")
-    shown.format = "terminal"
-    finish(report, shown)
+    report, is_quiet = watcher.report(), given.format == "json"
+    finish(report, ReportOptions(paths=given.paths, output=given.output, redact=True, quiet=is_quiet, format="terminal"))
     if given.format == "json":
         found = report.diagnosis
         _say([Said("ended", report.summary, tuple(c.rank for c in found.culprits if c.rank is not None) if found else (),

@@ -68,17 +68,11 @@ def failure_of(report: Report, job: str) -> Failure | None:
     code = proof.own_code[0] if proof and proof.own_code else None
     ended = max((row.last_time for row in report.ranks if row.last_time), default="")
     now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Failure(
-        job=job or f"pasted-{ended or now}",
-        remembered=now,
-        cause=found.cause,
-        rule=(proof.rule if proof else None) or "",
-        place=f"{os.path.basename(code.file)} in {code.function}" if code else "",
-        hosts=tuple(sorted({culprit.host for culprit in found.culprits if culprit.host})[:MAX_HOSTS]),
-        ranks=tuple(c.rank for c in found.culprits if c.rank is not None)[:MAX_HOSTS],
-        outcome=report.outcome,
-        ended=ended,
-    )
+    hosts = tuple(sorted({culprit.host for culprit in found.culprits if culprit.host})[:MAX_HOSTS])
+    ranks = tuple(c.rank for c in found.culprits if c.rank is not None)[:MAX_HOSTS]
+    place = f"{os.path.basename(code.file)} in {code.function}" if code else ""
+    rule = (proof.rule if proof else None) or ""
+    return Failure(job or f"pasted-{ended or now}", now, found.cause, rule, place, hosts, ranks, report.outcome, ended)
 
 
 def job_name(inputs: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ class JobFacts:
 def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
     """Reads the job's facts."""
     nodes, in_step = _own_view(environ), "SLURM_STEP_NUM_NODES" in environ
+    tasks, of_nodes = _number(environ, "SLURM_STEP_NUM_TASKS"), _number(environ, "SLURM_STEP_NUM_NODES")
     ended = re.fullmatch(r"(\d{1,3}):(\d{1,3})", environ.get("SLURM_JOB_EXIT_CODE2", ""))  # exit:signal, in an epilog
     number = int(ended[2]) if ended else 0
     return JobFacts(
@@ -47,14 +48,9 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
         exit_code=int(ended[1]) if ended and not number else None,
         signal=number or None,
         logs=_slurm_logs(environ),
-        tasks=_tasks(environ),
+        tasks=tasks if tasks and of_nodes and tasks > of_nodes and "LOCAL_RANK" not in environ else None,
         step=f"{environ.get('SLURM_JOB_ID')}.{environ.get('SLURM_STEP_ID')}.{environ.get('SLURM_RESTART_COUNT', '0')}",
     )
-
-
-def _tasks(environ: Mapping[str, str]) -> int | None:
-    tasks, nodes = _number(environ, "SLURM_STEP_NUM_TASKS"), _number(environ, "SLURM_STEP_NUM_NODES")
-    return tasks if tasks and nodes and tasks > nodes and "LOCAL_RANK" not in environ else None
 
 
 def attempt_folder(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -62,10 +58,8 @@ def attempt_folder(environ: Mapping[str, str] = os.environ) -> str | None:
 
     TORCHELASTIC_ERROR_FILE=/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0/3/error.json
     """
-    parts = environ.get("TORCHELASTIC_ERROR_FILE", "").split("/")
-    if len(parts) > 3 and re.fullmatch(r"attempt_\d{1,6}", parts[-3]):
-        return "/".join(parts[:-2])
-    return None
+    found = re.fullmatch(r"(.+/attempt_\d{1,6})/[^/]*/[^/]*", environ.get("TORCHELASTIC_ERROR_FILE", ""))
+    return found[1] if found else None
 
 
 def count_nodes(nodelist: str) -> int:
@@ -112,9 +106,7 @@ def _listed(environ: Mapping[str, str]) -> int | None:
 def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
     named = [environ[name] for name in ("SLURM_JOB_STDOUT", "SLURM_JOB_STDERR") if environ.get(name)]
     job, folder = environ.get("SLURM_JOB_ID"), environ.get("SLURM_SUBMIT_DIR") or environ.get("SLURM_JOB_WORK_DIR")
-    if not named and job and folder:
-        named = [f"{folder}/slurm-{job}*.out"]
-    return tuple(dict.fromkeys(named))
+    return tuple(dict.fromkeys(named)) or ((f"{folder}/slurm-{job}*.out",) if job and folder else ())
 
 
 def _number(environ: Mapping[str, str], *names: str) -> int | None:
@@ -142,14 +134,14 @@ _MODULES = {
 
 def launcher_of(argv: Sequence[str]) -> str | None:
     """The launcher's name: torchrun for `python -m torch.distributed.run …` too; None for anything else."""
-    for place, word in enumerate(argv):
+    for word, following in zip(argv, (*argv[1:], ""), strict=True):
         name = os.path.basename(word)
         if name in _FLAGS:
             return name
-        if word == "-m" and place + 1 < len(argv) and argv[place + 1] in _MODULES:
-            return _MODULES[argv[place + 1]]
+        if word == "-m" and following in _MODULES:
+            return _MODULES[following]
         if name.endswith(".py"):
-            return None
+            break
     return None
 
 
@@ -174,11 +166,9 @@ def nodes_of_command(argv: Sequence[str]) -> int | None:
 
 def _values(argv: Sequence[str], flags: Sequence[str]) -> list[str]:
     found = []
-    for place, word in enumerate(argv):
+    for word, following in zip(argv, (*argv[1:], ""), strict=True):
         if word.endswith(".py"):
             break  # what follows belongs to the script
         name, equals, value = word.partition("=")
-        if name in flags:
-            following = argv[place + 1] if place + 1 < len(argv) else ""
-            found.append(value if equals else following)
+        found += [value if equals else following] if name in flags else []
     return [value for value in found if value]

@@ -20,7 +20,7 @@ from pathlib import Path
 from shutil import which
 
 from ..report.written_files import claim_file, is_own, make_private_folder, write_whole
-from .kept import join, streams_in
+from .kept import fingerprint, join, streams_in
 from .request import HookRequest
 
 SCAN_SUFFIX = ".scan.json.gz"
@@ -42,7 +42,10 @@ def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[s
     gaps: list[str] = []
     inputs = _kept_logs(request, folder, gaps)
     patterns = [*request.patterns, *_announced_folders(inputs)]
-    inputs += _texts(request, folder)
+    for name, text in sorted(request.texts.items()):
+        given = folder / os.path.basename(name)
+        write_whole(given, text.encode("utf-8", "backslashreplace"), private=True)
+        inputs.append(str(given))
     if request.stack_pids:
         inputs += take_stacks(request.stack_pids, folder / "stacks", request.seconds_left() / 3, gaps)
     for path in request.inputs:
@@ -63,15 +66,6 @@ def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> list[str]
     return logs
 
 
-def _texts(request: HookRequest, folder: Path) -> list[str]:
-    paths = []
-    for name, text in sorted(request.texts.items()):
-        path = folder / os.path.basename(name)
-        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
-        paths.append(str(path))
-    return paths
-
-
 def _announced_folders(logs: Sequence[str]) -> list[str]:
     """The temporary folder that torchrun announces on its console when it got no --log-dir."""
     found = []
@@ -86,27 +80,15 @@ def _recent(patterns: Sequence[str], start: float | None) -> list[str]:
     oldest = (start or 0.0) - _EARLIER_S
     found = [path for pattern in patterns for path in sorted(glob.glob(pattern))]
     candidates = [below for path in found for below in sorted(glob.glob(f"{glob.escape(path)}/*")) or [path]]
-    return [path for path in candidates if _changed(path) >= oldest and not _REPORTS.search(path)]
-
-
-def _changed(path: str) -> float:
-    """When the newest thing at most three levels below changed: a folder's own time stays when a file in it grows."""
-    newest = 0.0
-    for depth in range(4):
-        for below in glob.glob(glob.escape(path) + "/*" * depth):
-            with suppress(OSError):
-                newest = max(newest, os.stat(below).st_mtime)
-    return newest
+    return [x for x in candidates if fingerprint([glob.escape(x)])[2] >= oldest and not _REPORTS.search(x)]
 
 
 # --- stacks of a job that stands still: `py-spy dump`, if it is there, for every Python process below it ------------
 
 
 def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[str]) -> list[str]:
-    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had.
-
-    `--nonblocking` reads memory without stopping the process, so that looking can neither wake nor harm it.
-    """
+    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had. `--nonblocking`
+    reads memory without stopping the process, so that looking can neither wake nor harm it."""
     spy = which("py-spy")
     if spy is None:
         gaps.append("no stacks were taken: py-spy is not installed (pip install py-spy)")
@@ -144,10 +126,9 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _is_python(pid: int) -> bool:
-    try:
+    with suppress(OSError):
         return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-    except OSError:
-        return False
+    return False
 
 
 def _rank(pid: int) -> int | None:
@@ -157,10 +138,9 @@ def _rank(pid: int) -> int | None:
 
 def _text(path: str) -> str:
     """What stands in a file of /proc; nothing where its process has ended."""
-    try:
+    with suppress(OSError):
         return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return ""
 
 
 # --- several nodes ---------------------------------------------------------------------------------------------------

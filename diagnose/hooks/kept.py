@@ -5,12 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
 TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
 _TAIL_PARTS = 4  # with the one that grows one more
 _BLOCK_BYTES = 1 << 20
+_MOST_FILES = 4_000  # of a larger folder, the first ones found
 _PART = re.compile(r"(.+)\.(\d{1,9})\.part")  # stdout.0.part is the head
 
 
@@ -61,10 +63,8 @@ def streams_in(folder: str) -> list[str]:
 
 
 def join(path: str, *, live: bool = False) -> int:
-    """Write a copy's parts in order into `path`.log; yield how many bytes in the middle were not kept.
-
-    The parts go, unless the stream still grows (`live`); a stream that carried nothing leaves no log.
-    """
+    """Write a copy's parts in order into `path`.log; yield how many bytes in the middle were not kept. The parts go, unless
+    the stream still grows (`live`); a stream that carried nothing leaves no log."""
     missing, before = 0, 0
     with open(open_new(f"{path}.log"), "wb") as log:
         for number in _numbers(path):
@@ -93,3 +93,20 @@ def clear(path: str) -> None:
 def _numbers(path: str) -> list[int]:
     found = (_PART.fullmatch(part) for part in glob.glob(f"{glob.escape(path)}.*.part"))
     return sorted(int(match[2]) for match in found if match and match[1] == path)
+
+
+def fingerprint(patterns: Sequence[str]) -> tuple[int, int, float]:
+    """Count, bytes and newest change of the files that match or lie below: what any line written changes."""
+    count, size_bytes, newest = 0, 0, 0.0
+    waiting = [path for pattern in patterns for path in glob.glob(pattern)]
+    while waiting and count < _MOST_FILES:
+        path = waiting.pop()
+        try:
+            if os.path.isdir(path):
+                waiting += [entry.path for entry in os.scandir(path) if not entry.is_symlink()]
+                continue
+            status = os.stat(path)
+        except OSError:
+            continue
+        count, size_bytes, newest = count + 1, size_bytes + status.st_size, max(newest, status.st_mtime)
+    return count, size_bytes, newest

@@ -97,8 +97,11 @@ def _report_for_all(request: HookRequest, folder: Path, outputs: Sequence[Path])
     """Leaves this node's scan in the shared folder; the first node there waits for the others and reports."""
     place = SharedFolder(Path(str(request.shared)), plain_name(request.label or "job"))
     scan = place.scan_of(request.node)
-    trouble = _leave_scan(request, place)
-    if trouble:
+    try:
+        place.make()
+        write_scan(request, scan, request.seconds_left() * _SCAN_SHARE)
+    except Exception as error:
+        trouble = f"{place.scans}: {getattr(error, 'strerror', None) or error}"
         say(request.who, f"{scan} was not written ({trouble}); reporting on this node alone")
         several = request.nodes or 2  # who asks for a shared folder has more than this one
         _report(replace(request, nodes=several), folder, outputs)
@@ -111,16 +114,6 @@ def _report_for_all(request: HookRequest, folder: Path, outputs: Sequence[Path])
     say(request.who, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
     whole = replace(request, inputs=tuple(str(path) for path in scans), hosts=names, nodes=request.nodes or len(scans))
     _report(whole, folder, [place.report, place.report.with_suffix(".json"), *outputs])
-
-
-def _leave_scan(request: HookRequest, place: SharedFolder) -> str | None:
-    """Writes this node's scan; yields why it could not."""
-    try:
-        place.make()
-        write_scan(request, place.scan_of(request.node), request.seconds_left() * _SCAN_SHARE)
-    except Exception as error:
-        return f"{place.scans}: {getattr(error, 'strerror', None) or error}"
-    return None
 
 
 # --- reading and deciding -------------------------------------------------------------------------------------------
@@ -145,12 +138,10 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
         with suppress(UsageError):  # a history that cannot be used costs nothing else
             made = remembered(made, [request.label] if request.label else request.inputs, request.rules)
     seen = len(request.hosts) or 1
-    return made if request.nodes is None or seen >= request.nodes else _bound(made, seen, request.nodes)
-
-
-def _bound(made: Report, seen: int, nodes: int) -> Report:
+    if request.nodes is None or seen >= request.nodes:
+        return made
     gap = Gap(
-        text=f"{seen} of {nodes} nodes' (or tasks') logs were read; the first failure may be in another",
+        text=f"{seen} of {request.nodes} nodes' (or tasks') logs were read; the first failure may be in another",
         how="collect the scans of all nodes in one shared folder: diagnose hook --shared DIR on each",
     )
     found = made.diagnosis
@@ -195,9 +186,8 @@ def _write_stub(request: HookRequest, path: Path, why: str) -> None:
         text = junit_without_verdict(request.reason, why)
     else:
         said = f"No diagnosis yet: {request.reason}"
-        by_hand = RemedyStep(
-            when="fix", text="Read the logs now", command=f"diagnose {' '.join(map(shell_word, request.inputs))}"
-        )
+        command = f"diagnose {' '.join(map(shell_word, request.inputs))}"
+        by_hand = RemedyStep(when="fix", text="Read the logs now", command=command)
         made = Report(
             outcome="failed" if request.exit_code or request.signal else "unfinished",
             summary=said,

@@ -68,12 +68,7 @@ class HookRequest:
 
 
 def prepare_request(
-    who: str,
-    config: Config,
-    facts: JobFacts,
-    outputs: Sequence[str] = (),
-    budget_s: float | None = None,
-    **asked: str | None,
+    who: str, config: Config, facts: JobFacts, outputs: Sequence[str], budget_s: float | None, **asked: str | None
 ) -> HookRequest:
     """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
     shared = asked.get("shared") or config.shared
@@ -98,10 +93,8 @@ def absolute(path: str) -> str:
 
 
 def ask(request: HookRequest) -> None:
-    """Have the request served within its budget; a reporter that hangs is ended, or left behind.
-
-    It runs in a session of its own: a launcher that ends this process group does not end the report.
-    """
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind. It runs in a session of
+    its own: a launcher that ends this process group does not end the report."""
     reporter = subprocess.Popen(
         module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
         start_new_session=True, cwd="/",
@@ -134,15 +127,13 @@ def encode_request(request: HookRequest) -> bytes:
 def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
     raw: dict[str, Any] = json.loads(data)
-    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
-    return HookRequest(**plain)
+    raw |= {key: tuple(value) for key, value in raw.items() if isinstance(value, list)}
+    return HookRequest(**raw)
 
 
 def module_command(module: str) -> list[str]:
-    """The command that runs one of our modules: this very installation, whatever lies in the working directory.
-
-    `python -m diagnose…` would prefer a `diagnose.py` beside the training script.
-    """
+    """The command that runs one of our modules: this very installation, whatever lies in the working directory. `python -m
+    diagnose…` would prefer a `diagnose.py` beside the training script."""
     root = str(Path(__file__).resolve().parents[2])
     code = (
         "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "

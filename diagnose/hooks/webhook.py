@@ -20,10 +20,8 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 def post(address: str, text: str, limit_s: float = WEBHOOK_S) -> str | None:
-    """Posts `text`; returns None, or one sentence that says why it was not taken.
-
-    `$NAME` stands for the address in that environment variable. The address is a secret: no answer repeats its path.
-    """
+    """Posts `text`; returns None, or one sentence that says why it was not taken. `$NAME` stands for the address in that
+    environment variable. The address is a secret: no answer repeats its path."""
     if address.startswith("$"):
         address = os.environ.get(address[1:].strip("{}"), "")
     host = _host_of(address)
@@ -61,9 +59,8 @@ def message(text: str) -> bytes:
 
 
 def _send(address: str, text: str, limit_s: float) -> str | None:
-    request = urllib.request.Request(
-        address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}
-    )
+    headers = {"Content-Type": "application/json", "User-Agent": "diagnose"}
+    request = urllib.request.Request(address, data=message(text), headers=headers)
     try:
         with urllib.request.build_opener(_Stay).open(request, timeout=limit_s) as answer:
             answer.read(1024)

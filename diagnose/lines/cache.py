@@ -20,10 +20,8 @@ WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path | None:
-    """The user's cache folder for `diagnose`; it need not exist or be writable. None where the user has no home.
-
-    A container may run as a user that nobody registered, without HOME: `~` would be a folder beside the logs.
-    """
+    """The user's cache folder for `diagnose`; it need not exist or be writable. None where the user has no home. A
+    container may run as a user that nobody registered, without HOME: `~` would be a folder beside the logs."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base, "diagnose") if os.path.isabs(base) else None
 

@@ -29,6 +29,11 @@ IS_HOST, ENDS_IN_HOST, HOST_AFTER_WORD, KERNEL_OF = (
     for pattern in (_HOST, rf"(?:^|.*?[-_.])({_HOST})", _TABLES["hosts"]["after_a_word"], _TABLES["hosts"]["of_a_kernel"])
 )
 
+_PARTS = {name: lazy(pattern, re.ASCII) for name, pattern in _TABLES["parts"].items()}
+_SCHEDULER = "scheduler.log"
+_NUMBER = lazy(r"\d+", re.ASCII)
+_NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
+
 
 @record
 class PathIdentity:
@@ -47,26 +52,6 @@ class PathIdentity:
     stream: str | None = None
     worker_id: str | None = None  # Ray's
     kind: str | None = None
-
-
-_SUFFIX = lazy(
-    r"(?:\.(?:previous|prev|latest|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
-)
-_STREAM = lazy(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
-_JOB_ID = lazy(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
-_TASK = lazy(
-    r"(?P<stem>.{1,200}?)[-_.](?P<job>\d{3,10})[-_.](?P<task>\d{1,6})\.(?:out|err|log|txt)(?:\.\w{2,3})?$", re.ASCII
-)
-_PLAIN_TASK = lazy(
-    r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII
-)
-# MindSpore's msrun: `worker_3.log` beside `scheduler.log`; elsewhere a worker is a machine
-_WORKER = lazy(r"worker_(?P<number>\d{1,6})(?:\.log)(?:\.\w{2,3})?$", re.ASCII)
-_SCHEDULER = "scheduler.log"
-_NODE = lazy(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
-_NUMBER = lazy(r"\d+", re.ASCII)
-_NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
-_WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
 
 
 def identity_from_path(name: str) -> PathIdentity:
@@ -106,17 +91,12 @@ def _from_words(stem: str) -> Iterator[tuple[str, int | str]]:
             yield field, int(match[1])
             if field == "rank":
                 yield "kind", "rank"
-    stream = _STREAM.search(stem)
+    stream = _PARTS["stream"].search(stem)
     if stream:
         yield "stream", stream[1]
-    job = _JOB_ID.search(stem)
+    job = _PARTS["job_id"].search(stem)
     if job and not re.search("rank|py|pid|nccl", stem):  # there the number is a process or a time
         yield "job", job[1]
-
-
-_LOG_WORD = lazy(  # `gpu-07.kern.log`
-    r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent|mmfs|slurmd|kubelet|containerd)$"
-)
 
 
 def _names_host(word: str) -> bool:
@@ -125,9 +105,9 @@ def _names_host(word: str) -> bool:
 
 def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     """The host a file or the nearest folder is named after; a worker's pod is its host name too."""
-    stem = _LOG_WORD.sub("", stem)
+    stem = _PARTS["log_word"].sub("", stem)
     pod = str(found.get("pod", ""))
-    if _WORKER_POD.match(pod):
+    if _PARTS["worker_pod"].match(pod):
         return pod
     after_word = HOST_AFTER_WORD.fullmatch(stem)
     word = after_word["host"] if after_word else ""
@@ -153,21 +133,19 @@ def _is_host(folder: str) -> bool:
 
 def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity] | None = None) -> dict[str, PathIdentity]:
     """What each path says beside the others: a number of a task or of a folder counts only where some differ in it.
-
-    `alone`: what each says by itself, where somebody has read that already.
-    """
+    `alone`: what each says by itself, where somebody has read that already."""
     identities = {name: alone[name] if alone else identity_from_path(name) for name in names}
     _add_folder_ranks(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     nodes: dict[str, dict[str, int]] = defaultdict(dict)
     for name, identity in sorted(identities.items()):
         folder, _, base = _with_slashes(name).rpartition("/")
-        match = _TASK.match(base) or _PLAIN_TASK.match(base)
+        match = _PARTS["task"].match(base) or _PARTS["plain_task"].match(base)
         array = match is not None and match["stem"] == "slurm" and base.startswith("slurm-") and "_" in base
         if match and not array and identity.rank is None and identity.kind in (None, "slurm"):
             job = match.groupdict().get("job") or ""
             tasks[folder, match["stem"] if job else "", job][name] = int(match["task"])
-        node = _NODE.fullmatch(_stem(name))
+        node = _PARTS["node"].fullmatch(_stem(name))
         if node and identity.node_rank is None:
             nodes[folder][name] = int(node["node"])
     _add_tasks(identities, tasks)
@@ -180,11 +158,9 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
 
 
 def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
-    """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number.
-
-    What all inputs lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job,
-    not of a process, unless the file is one that launchers make for each.
-    """
+    """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number. What all inputs
+    lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job, not of a process,
+    unless the file is one that launchers make for each."""
     for field, _, pattern in WORDS:
         if field not in ("rank", "node_rank"):
             continue
@@ -194,7 +170,7 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
             numbers[shape].add(number)
         for name, (shape, number) in told.items():
             held = identities[name]
-            is_own = len(numbers[shape]) > 1 or _is_of_one_process(name)
+            is_own = len(numbers[shape]) > 1 or _PARTS["of_one_process"].search(_with_slashes(name)) is not None
             if getattr(held, field) is None and is_own:
                 of_rank = {"rank": number, "kind": held.kind or "rank"}
                 identities[name] = replace(held, **(of_rank if field == "rank" else {field: number}))
@@ -202,15 +178,7 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
 
 def _stem(name: str) -> str:
     base = _with_slashes(name).rpartition("/")[2]
-    return _SUFFIX.sub("", base) or base
-
-
-_OF_ONE_PROCESS = lazy(r"(?:^|/)rank[_-]?\d{1,6}/(?:(?:stdout|stderr|out|err)(?:\.(?:log|txt))?|error\.json)$", re.ASCII)
-
-
-def _is_of_one_process(name: str) -> bool:
-    """Whether it is a process's own stream, in a folder called like its rank and no more: `rank_3/stderr.log`."""
-    return _OF_ONE_PROCESS.search(_with_slashes(name)) is not None
+    return _PARTS["suffix"].sub("", base) or base
 
 
 @lru_cache(4096)
@@ -242,7 +210,7 @@ def _add_workers(identities: dict[str, PathIdentity]) -> None:
     numbers: dict[str, int] = {}
     for name in identities:
         base = _with_slashes(name).rpartition("/")[2]
-        if (match := _WORKER.fullmatch(base)) and f"{name[: len(name) - len(base)]}{_SCHEDULER}" in identities:
+        if (match := _PARTS["worker"].fullmatch(base)) and f"{name[: len(name) - len(base)]}{_SCHEDULER}" in identities:
             numbers[name] = int(match["number"])
     field = "rank" if len(set(numbers.values())) == len(numbers) else "local_rank"
     for name, number in numbers.items():

@@ -6,18 +6,17 @@ Text comes in, a `Prefix` goes out; the forms are rows of `prefixes.yaml`, peele
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .lazy_pattern import lazy
-from .prefix_memory import Found, PrefixMemory
-from .prefix_rows import Groups, Row, Rows, mark, rows_of
-from .timestamp import Stamp, read_stamp
+from .prefix_rows import Row, Rows, mark, rows_of
+from .shapes import DIGITS
+from .timestamp import Stamp, fuller, read_stamp
 
-__all__ = ["Line", "Prefix", "read_lines", "speaker_key", "speaker_keys", "split_prefix"]
-
+MAX_SHAPES, MAX_CHARS = 2000, 1500  # of lines of which it is remembered how they are read, and of one
 MAX_SPEAKERS = 32_768  # of one job that are remembered
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
@@ -77,139 +76,158 @@ class Line(NamedTuple):
 # `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
 _ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
-_MEMORY = PrefixMemory[Prefix](partial(tuple.__new__, Prefix), Prefix._fields)  # `_make` is Python code around it
+# A process of vLLM names itself behind its parent: `(EngineCore_DP0 pid=9) (Worker_TP3 pid=12)`
 _ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
 _PARENT = lazy(r"APIServer|EngineCore|Worker$")
-
-
-def _names_itself(actor: str, wrapper: object) -> bool:
-    """Whether a process of vLLM names itself behind its parent: `(EngineCore_DP0 pid=9) (Worker_TP3 pid=12)`."""
-    return _ENGINE.match(actor) is not None and _PARENT.match(str(wrapper)) is not None
-
-
 _LEADING, _INSIDE = Rows(rows_of("leading")), Rows(rows_of("leading"), is_inside=True)
 _AFTER_STAMP = Rows(rows_of("after_a_stamp"))
 _DIGITS = frozenset("0123456789")
 _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
 
 
+class _Found:
+    """What was found in the head of a line by field, in which steps, and which rows were asked for it."""
+
+    __slots__ = ("asked", "steps", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.steps: list[Row | Stamp | None] = []  # None: a stamp might have stood there
+        self.asked: list[Row] = []
+
+    def keep_stamp(self, stamp: Stamp) -> None:
+        """Keep the fuller of this stamp and the one that was found before."""
+        held = self.values.get("stamp")
+        self.values["stamp"] = stamp if held is None else fuller(held, stamp)
+
+    def prefix(self, end: int) -> Prefix:
+        return Prefix(**self.values, end=end) if self.values else _NOTHING._replace(end=end) if end else _NOTHING
+
+
+_known: dict[bytes, list[Row | Stamp | None] | int] = {}  # the steps by a line's shape, or how many lines of it were read
+
+
 def split_prefix(text: str) -> Prefix:
-    """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message."""
-    shape, known = _MEMORY.recall(text) if text else (None, _NOTHING)
-    return _read(text, shape)[0] if known is None else known
+    """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message. Thousands of ranks
+    print the same with other digits: where no row that was asked asks for a particular digit in such a line, the next one
+    is read by the same steps."""
+    if len(text) > MAX_CHARS:
+        return _split(text, _Found())
+    data = text.encode("utf-8", "surrogatepass")
+    shape = data.translate(DIGITS) + data[:1]  # with the first digit: a number with leading zeros is a row's own
+    known = _known.get(shape, 0)
+    if not isinstance(known, int):
+        return _reread(text, known) or _split(text, _Found())
+    prefix = _split(text, found := _Found())
+    if len(_known) >= MAX_SHAPES:
+        _known.clear()
+    folded = shape.lower()
+    is_sure = known > 0 and not any(mark in folded for row in found.asked for mark in row.digits)
+    _known[shape] = found.steps if is_sure else known + 1
+    return prefix
 
 
-def _read(text: str, shape: bytes | None) -> tuple[Prefix, bool]:
-    """The prefix of a line, and whether nothing is glued on behind it. `shape`: if the memory asks how it is read."""
-    prefix = _split(text, found := Found())
-    is_whole = _next_cut(text, prefix) == len(text)  # as most lines
-    if is_whole and shape is not None:
-        _MEMORY.keep(shape, text, prefix, found)
-    return prefix, is_whole
+def _reread(text: str, steps: Sequence[Row | Stamp | None]) -> Prefix | None:
+    """The prefix of a line by the steps of others of its shape; None where a stamp is none: 31 February."""
+    found, end = _Found(), 0
+    for step in steps:
+        if isinstance(step, Row):
+            if (match := step.pattern.match(text, end)) is None:
+                return None
+            _collect(step, match, found)
+            end = match.end()
+            continue
+        stamp = read_stamp(text, end)
+        if (stamp and (stamp.form, stamp.end)) != (step and (step.form, step.end)):
+            return None
+        if stamp is not None:
+            found.keep_stamp(stamp)
+            end = stamp.end
+    return found.prefix(end)
 
 
-def _split(text: str, found: Found) -> Prefix:
+def _split(text: str, found: _Found) -> Prefix:
     end, outer = 0, True
     for _ in range(_MAX_DEPTH):
         step = _read_stamped(text, end, outer, found) or _read_row(text, end, outer, found)
         if step is None or step[0] == end:
             break
         end, outer = step
-    return Prefix(**found.values, end=end) if found.values else (_NOTHING._replace(end=end) if end else _NOTHING)
+    return found.prefix(end)
 
 
-def _read_row(text: str, start: int, outer: bool, found: Found) -> tuple[int, bool] | None:
+def _read_row(text: str, start: int, outer: bool, found: _Found) -> tuple[int, bool] | None:
     first = text[start : start + 1]
-    if not first:
-        return None
-    table, key = _LEADING if outer else _INSIDE, first if first != "[" else text[start : start + 2]
-    found.looked.append((table, key, start))
-    for needs, row in table[key]:
+    table = _LEADING if outer else _INSIDE
+    for needs, row in table[first if first != "[" else text[start : start + 2]] if first else ():
         if needs in text:
-            found.tried.append(row.source)
+            found.asked.append(row)
             if match := row.pattern.match(text, start):
-                _collect(row, row.groups, match, found)
+                _collect(row, match, found)
                 return match.end(), outer and (row.outer or row.name == "torchrun --tee")
     return None
 
 
-def _read_stamped(text: str, start: int, outer: bool, found: Found) -> tuple[int, bool] | None:
+def _read_stamped(text: str, start: int, outer: bool, found: _Found) -> tuple[int, bool] | None:
     """A stamp and what may only follow one, such as ` - root - INFO - `."""
-    if not _may_be_stamp(text, start):
+    first = text[start : start + 1]
+    if first == "[":
+        may_be_stamp = text[start + 1 : start + 2] in _OPEN_STAMP
+    else:  # `Nov 12`, `Fri Nov`; glog's letter has its own rows
+        may_be_stamp = first in _DIGITS or text[start + 3 : start + 4] == " "
+    if not may_be_stamp:
         return None
     stamp = read_stamp(text, start)
-    end = stamp.end if stamp is not None else start
-    rows = _after_stamp(text, end, found) if stamp is not None and end < len(text) else ()
-    is_glued = end < len(text) and not rows  # to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
-    found.note_stamp(start, stamp, counts=not is_glued)
-    if stamp is None or is_glued:
+    end = stamp.end if stamp else start
+    rows = _AFTER_STAMP[text[end : end + 2]] or _AFTER_STAMP[text[end : end + 1]]
+    if stamp is None or (end < len(text) and not rows):  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
+        found.steps.append(None)
         return None
-    kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
+    found.steps.append(stamp)
+    found.keep_stamp(stamp)
+    kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if first == "[" else ""
     for needs, row in rows:
         if (not row.kind or row.kind == kind) and needs in text:
-            found.tried.append(row.source)
+            found.asked.append(row)
             if match := row.pattern.match(text, end):
-                _collect(row, row.groups, match, found)
+                _collect(row, match, found)
                 return match.end(), outer and row.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 
-def _after_stamp(text: str, end: int, found: Found) -> tuple[tuple[str, Row], ...]:
-    for key in (text[end : end + 2], text[end : end + 1]):
-        found.looked.append((_AFTER_STAMP, key, end))
-        if rows := _AFTER_STAMP[key]:
-            return rows
-    return ()
-
-
-def _may_be_stamp(text: str, start: int) -> bool:
-    first, second = text[start : start + 1], text[start + 1 : start + 2]
-    if first == "[":
-        return second in _OPEN_STAMP
-    return first in _DIGITS or text[start + 3 : start + 4] == " "  # `Nov 12`, `Fri Nov`; glog's letter has its own rows
-
-
-def _collect(row: Row, groups: Groups, match: re.Match[str], found: Found) -> None:
-    for index, field, innermost, convert in groups:
+def _collect(row: Row, match: re.Match[str], found: _Found) -> None:
+    found.steps.append(row)
+    values = found.values
+    for index, field, innermost, convert in row.groups:
         value = match[index]
         if value is None:
             continue
         if field == "at":
-            found.note_stamp(match.start(index), read_stamp(match.string, match.start(index)), counts=True)
-        elif innermost or field not in found.values or (field == "actor" and _names_itself(value, found.values[field])):
-            found.take(field, match.string, *match.span(index), convert)
+            if (stamp := read_stamp(match.string, match.start(index))) is not None:
+                found.keep_stamp(stamp)
+        elif (
+            innermost or field not in values or (field == "actor" and _ENGINE.match(value) and _PARENT.match(values[field]))
+        ):
+            values[field] = convert(value)
     if row.origin and not match["origin"]:
-        found.values["origin"] = row.origin
-        found.places.pop("origin", None)
+        values["origin"] = row.origin
 
 
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
-    if raw and "\r" not in raw:
-        shape, known = _MEMORY.recall(raw)
-        if known is not None:
-            return [Line(number, raw, known)]
-        prefix, is_whole = _read(raw, shape)
-        if is_whole:
-            return [Line(number, raw, prefix)]
     lines: list[Line] = []
     for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:
-        for segment, prefix, glued in _unglue(piece) if piece else ():
-            lines.append(Line(number, segment, _inherit(prefix, lines[0].prefix, glued) if lines else prefix))
+        start = 0
+        for count in range(_MAX_GLUED):  # the parts of `bar[rank3]:[E1120 ...`
+            if start == len(piece):
+                break
+            segment = piece[start:]
+            prefix = split_prefix(segment)
+            cut = _next_cut(segment, prefix) if count < _MAX_GLUED - 1 else len(segment)
+            prefix = _inherit(prefix, lines[0].prefix, glued=start > 0) if lines else prefix
+            lines.append(Line(number, segment[:cut], prefix))
+            start += cut
     return lines or [Line(number, "", _NOTHING)]
-
-
-def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
-    """The parts of `bar[rank3]:[E1120 ...`, each with whether it was glued to the one before."""
-    start = 0
-    for count in range(_MAX_GLUED):
-        segment = text[start:] if start else text
-        prefix = split_prefix(segment)
-        cut = _next_cut(segment, prefix) if count < _MAX_GLUED - 1 else len(segment)
-        yield segment[:cut], prefix, start > 0
-        start += cut
-        if start == len(text):
-            return
 
 
 def _next_cut(text: str, prefix: Prefix) -> int:
@@ -237,18 +255,12 @@ _PLACES = ("task", "node_rank", "host", "ip", "actor", "pod", "container", "stre
 _SPEAKERS = ("rank", "local_rank", "pid", "tid")
 
 
-def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
+def _inherit(prefix: Prefix, first: Prefix, *, glued: bool) -> Prefix:
     """A launcher prints its prefix once per line; what is glued on may come from another process of that place."""
-    names = _PLACES if glued else _PLACES + _SPEAKERS
-    named_itself = any(getattr(prefix, name) is not None for name in _SPEAKERS)
-    changes = {
-        name: getattr(first, name)
-        for name in names
-        if getattr(prefix, name) is None and not (named_itself and name in _SPEAKERS)
-    }
-    changes = {name: value for name, value in changes.items() if value is not None}
-    if prefix.stamp is None and first.stamp is not None:
-        changes["stamp"] = first.stamp
+    names_itself = any(getattr(prefix, name) is not None for name in _SPEAKERS)
+    names = (*_PLACES, "stamp") if glued or names_itself else (*_PLACES, *_SPEAKERS, "stamp")
+    held = {name: getattr(first, name) for name in names if getattr(prefix, name) is None}
+    changes = {name: value for name, value in held.items() if value is not None}
     return prefix._replace(**changes) if changes else prefix
 
 
@@ -262,13 +274,13 @@ def speaker_keys(lines: Iterable[Line]) -> list[str]:
     return [speaker_key(line.prefix) for line in lines]
 
 
-_naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], "rank", "local_rank", "group_rank", "pid")))
+_naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], *_SPEAKERS[:-1], "group_rank")))
 
 
 @lru_cache(MAX_SPEAKERS // 2)  # a name weighs more than a speaker
 def _key_of(named: tuple[Any, ...]) -> str:
     """The same, remembered: a speaker has many lines."""
-    task, node_rank, host, ip, actor, pod, container, rank, local_rank, group_rank, pid = named
+    task, node_rank, host, ip, actor, pod, container, rank, local_rank, pid, group_rank = named
     if rank is not None:
         return f"rank{rank}"
     place = host or pod or ip or container

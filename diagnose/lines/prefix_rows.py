@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from .cache import tables
+from .shapes import DIGITS, digit_marks
 
 FORMS = Path(__file__).with_name("prefixes.yaml")
 CLASSES = {"<letters>": string.ascii_letters, "<lower>": string.ascii_lowercase, "<digits>": string.digits}
@@ -41,14 +42,15 @@ class Row:
         self._source: str = form["pattern"]
 
     @cached_property
-    def source(self) -> str:
-        """The pattern's text, with its pieces filled in."""
-        return filled(self._source)
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, with its pieces filled in."""
+        return re.compile(filled(self._source), re.ASCII)
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern."""
-        return re.compile(self.source, re.ASCII)
+    def digits(self) -> tuple[bytes, ...]:
+        """The texts by which it asks for particular digits, as lines' shapes have them; any digit if it cannot be told."""
+        marks = digit_marks(filled(self._source) + re.escape(self.needs))
+        return (b"0",) if marks is None else tuple(mark.translate(DIGITS) for mark in marks)
 
     @cached_property
     def groups(self) -> Groups:
@@ -68,7 +70,6 @@ class Rows(dict[str, tuple[tuple[str, Row], ...]]):
         super().__init__()
         self._is_inside = is_inside  # behind what a rank or a logger printed: a launcher prints nothing there
         self._rows: dict[str, list[Row]] = {}
-        self._same: dict[tuple[tuple[str, Row], ...], tuple[tuple[str, Row], ...]] = {}
         for row in rows:
             for start in row.starts:
                 self._rows.setdefault(start, []).append(row)
@@ -76,12 +77,11 @@ class Rows(dict[str, tuple[tuple[str, Row], ...]]):
     def __missing__(self, start: str) -> tuple[tuple[str, Row], ...]:
         own = self._rows.get(start, [])
         rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
-        if not rows:
-            return ()
         may = (x for x in rows if not (self._is_inside and x.outer) or x.anywhere)
         found = tuple((row.needs, row) for row in may)
-        self[start] = self._same.setdefault(found, found)  # the very same for all digits of which no row asks for one
-        return self[start]
+        if rows:  # else any two characters of a stranger's lines would be remembered
+            self[start] = found
+        return found
 
 
 @lru_cache(maxsize=2)
@@ -100,9 +100,10 @@ def mark(name: str) -> str:
     return "".join(tables(FORMS)["marks"][name])
 
 
-def filled(pattern: str) -> str:
-    """Yield a pattern with its pieces in place of their names."""
-    return _PIECE.sub(lambda named: piece(named[1]), pattern) if "<<" in pattern else pattern
+def filled(pattern: str, pieces: Mapping[str, str] | None = None) -> str:
+    """Yield a pattern with its pieces, those of the prefixes where no others are given, in place of their names."""
+    own = tables(FORMS)["pieces"] if pieces is None else pieces
+    return _PIECE.sub(lambda named: filled(own[named[1]], own), pattern) if "<<" in pattern else pattern
 
 
 def _starts(given: str | dict[str, str] | list[Any]) -> Iterable[str]:

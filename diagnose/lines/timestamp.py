@@ -22,9 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
-# A tick of unix time is told from other numbers by its size alone: 2001-09 to 2033-05 in each unit.
-_TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
-_RESOLUTION_S = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]
+_TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}  # by digits
 
 ZONE_STEP_S = 900  # zones differ by quarters of an hour
 WIDEST_S = 26 * 3600  # from UTC-12 to UTC+14
@@ -61,11 +59,6 @@ def _same_day_s(year: int, days: float) -> int | None:
     return _day_s(year, day.month, day.day)
 
 
-def _clock_s(hour: str, minute: str, second: str, fraction: str | None) -> float:
-    seconds = int(hour) * 3600 + int(minute) * 60 + int(second)
-    return seconds + int(fraction) / 10 ** len(fraction) if fraction else float(seconds)
-
-
 def _zone_s(zone: str | None) -> int | None:
     """Offset from UTC of `Z`, `UTC`, `+08:00`, `-0730` or `+08`; None when no zone was printed."""
     if not zone:
@@ -81,70 +74,38 @@ def _zone_s(zone: str | None) -> int | None:
 def _calendar(form: str, match: re.Match[str], end: int) -> Stamp | None:
     """Any form whose pattern names its parts: y, mo, d (each optional), h, mi, s, f, z."""
     parts = match.groupdict()
-    month, year = parts.get("mo"), parts.get("y")
+    month, year, fraction = parts.get("mo"), parts.get("y"), parts.get("f")
     day_s: int | None = 0
     if month:
-        number = _MONTHS.get(month) or int(month)
         full_year = YEARLESS if year is None else int(year) + (2000 if len(year) == 2 else 0)
-        day_s = _day_s(full_year, number, int(parts["d"]))
-    fraction = parts.get("f")
+        day_s = _day_s(full_year, _MONTHS.get(month) or int(month), int(parts["d"]))
+    if day_s is None:
+        return None
     zone_s = _zone_s(parts.get("z"))
-    if day_s is None:
-        return None
-    seconds = day_s + _clock_s(parts["h"], parts["mi"], parts["s"], fraction) - (zone_s or 0)
-    resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    has_zone = zone_s is not None
-    return Stamp(seconds, form, month is not None, year is not None, has_zone, False, resolution_s, end)
+    clock_s = int(parts["h"]) * 3600 + int(parts["mi"]) * 60 + int(parts["s"]) + _part_s(fraction)
+    has = month is not None, year is not None, zone_s is not None
+    return Stamp(day_s + clock_s - (zone_s or 0), form, *has, False, _resolution_s(fraction), end)
 
 
-def _iso(form: str, match: re.Match[str], end: int) -> Stamp | None:
-    """The commonest form, without the detours of `_calendar`."""
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
-    day_s = _day_s(int(year), int(month), int(day))
-    if day_s is None:
-        return None
-    zone_s = _zone_s(zone) if zone else None
-    seconds = day_s + _clock_s(hour, minute, second, fraction) - (zone_s or 0)
-    resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    return Stamp(seconds, form, True, True, zone_s is not None, False, resolution_s, end)
-
-
-def _glog(form: str, match: re.Match[str], end: int) -> Stamp | None:
-    """`E1120`, `E321`: month*100+day, which c10 does not pad; its nine digits are CLOCK_MONOTONIC, not wall time.
-
-    glog prints the year too since 0.5: `E20251120`.
-    """
-    month_day, hour, minute, second, fraction = match.groups()
-    if month_day == "0000":  # absl before its flags are parsed: `E0000 00:00:1732121008.123456 77 x.cc:1]`
-        return None
-    has_year = len(month_day) == 8
-    year, month_day = (int(month_day[:4]), month_day[4:]) if has_year else (YEARLESS, month_day)
-    day_s = _day_s(year, int(month_day[:-2]), int(month_day[-2:]))
-    if day_s is None or len(second) != 2:
-        return None
-    if len(fraction) == 9:
-        fraction, form = "", "c10"
-    seconds = day_s + _clock_s(hour, minute, second, fraction)
-    resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    return Stamp(seconds, form, True, has_year, False, False, resolution_s, end)
-
-
-def _unix(form: str, match: re.Match[str], end: int) -> Stamp | None:
+def _ticks(form: str, match: re.Match[str], end: int) -> Stamp | None:
+    """Seconds since boot, or unix time, told from other numbers by its size alone: 2001-09 to 2033-05 in each unit."""
     digits, fraction = match.groups()
-    ticks_per_s = _TICKS_PER_S.get(len(digits))
+    # UCX prints unix time as the kernel prints its own: `[1699999999.123456] [n1:12345:0] ib_mlx5_log.c:171  UCX  ERROR`
+    since_boot = form == "dmesg" and len(digits) < 10
+    ticks_per_s = 1.0 if since_boot else _TICKS_PER_S.get(len(digits))
     if ticks_per_s is None or (fraction and ticks_per_s != 1.0):
         return None
-    seconds = int(digits) / ticks_per_s + (int(fraction) / 10 ** len(fraction) if fraction else 0.0)
-    resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1 / ticks_per_s
-    return Stamp(seconds, form, True, True, True, False, resolution_s, end)
+    seconds = int(digits) / ticks_per_s + _part_s(fraction)
+    resolution_s = _resolution_s(fraction) / ticks_per_s
+    return Stamp(seconds, form, not since_boot, not since_boot, not since_boot, since_boot, resolution_s, end)
 
 
-def _boot(form: str, match: re.Match[str], end: int) -> Stamp | None:
-    whole, fraction = match.groups()
-    seconds = int(whole) + int(fraction) / 10 ** len(fraction)
-    if len(whole) >= 10:  # UCX prints unix time so: `[1699999999.123456] [n1:12345:0] ib_mlx5_log.c:171  UCX  ERROR`
-        return Stamp(seconds, "unix", True, True, True, False, _RESOLUTION_S[len(fraction)], end)
-    return Stamp(seconds, form, False, False, False, True, _RESOLUTION_S[len(fraction)], end)
+def _part_s(fraction: str | None) -> float:
+    return int(fraction) / 10 ** len(fraction) if fraction else 0.0
+
+
+def _resolution_s(fraction: str | None) -> float:
+    return 10.0 ** -len(fraction or "")
 
 
 _Builder = Callable[[str, "re.Match[str]", int], Stamp | None]
@@ -157,21 +118,13 @@ class _Form:
     marks: str
     pattern: re.Pattern[str]
     build: _Builder
-    sample: str
 
 
-_READERS: dict[str, _Builder] = {"calendar": _calendar, "iso": _iso, "glog": _glog, "unix": _unix, "boot": _boot}
-
-
-def _forms(begin: str) -> tuple[_Form, ...]:
-    rows = tables(FORMS)["stamps"][begin]
-    return tuple(
-        _Form(r["name"], r["at"], r["marks"], lazy(filled(r["pattern"]), re.ASCII), _READERS[r["read"]], r["sample"])
-        for r in rows
-    )
-
-
-_LETTER_FORMS, _DIGIT_FORMS, _BRACKET_FORMS = map(_forms, ("letters", "digits", "bracket"))
+_BUILDERS: dict[str, _Builder] = {"calendar": _calendar, "ticks": _ticks}
+_LETTER_FORMS, _DIGIT_FORMS, _BRACKET_FORMS = (
+    tuple(_Form(x["name"], x["at"], x["marks"], lazy(filled(x["pattern"]), re.ASCII), _BUILDERS[x["read"]]) for x in rows)
+    for rows in tables(FORMS)["stamps"].values()
+)
 
 
 def read_stamp(text: str, start: int = 0) -> Stamp | None:

@@ -50,7 +50,7 @@ class Roots:
 
     def file(self, given: str) -> str:
         """Yield the one file, or archive, that a path names. Raises `DiagnoseError`."""
-        path = self._absolute(given.partition(MEMBER)[0] if not os.path.exists(self._absolute(given)) else given)
+        path = self._absolute(given if os.path.exists(self._absolute(given)) else given.partition(MEMBER)[0])
         if not self.holds(path) or not os.path.isfile(path):
             raise UsageError(f"{given}: no file below {', '.join(self.folders)}")
         return self._shown(path)

@@ -40,26 +40,19 @@ def _load(data: bytes) -> Any:
     """Return the plain values in a dump, pickle or JSON."""
     if not data:
         raise BadDumpError("empty file")
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        return _load_json(data)
-    if data[:1] != b"\x80":
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    if not is_json and data[:1] != b"\x80":
         raise BadDumpError("starts neither like a pickle nor like JSON")
     try:
         # A BufferedReader has `peek`, without which the unpickler asks for every opcode by a call of its own.
-        return _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
+        return json.loads(data) if is_json else _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
     except (BadDumpError, MemoryError):
         raise
-    except Exception as error:
-        raise BadDumpError(f"truncated or damaged pickle of {len(data):,} bytes: {_shown(str(error))}") from None
-
-
-def _load_json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
     except RecursionError:
         raise BadDumpError("nests too deeply for a dump (recursion bomb)") from None
-    except ValueError as error:
-        raise BadDumpError(f"truncated or damaged JSON of {len(data):,} bytes: {_shown(str(error))}") from None
+    except Exception as error:
+        form = "JSON" if is_json else "pickle"
+        raise BadDumpError(f"truncated or damaged {form} of {len(data):,} bytes: {_shown(str(error))}") from None
 
 
 def _entry_lines(data: bytes, count: int) -> list[int]:

@@ -116,9 +116,7 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
         shown = tuple(divergences[:MAX_DIVERGENCES])
         reports.append(GroupReport(name, next(iter(descs), ""), members, without, progress, shown, verdict))
     nothing = (True, True, 0)
-    return sorted(
-        reports, key=lambda r: (r.first is None, r.first.urgency if r.first else nothing, r.verdict == "consistent")
-    )
+    return sorted(reports, key=lambda r: (not r.first, r.first.urgency if r.first else nothing, r.verdict == "consistent"))
 
 
 def _blocked(found: Iterable[tuple[GroupKey, dict[int, Track]]], of_ranks: dict[int, Recorder]) -> Blocked:
@@ -187,10 +185,8 @@ def _mismatches(name: str, of_group: dict[int, Track], steps: Steps, tail: _Tail
 
 
 def _tail(of_group: dict[int, Track], held: set[int]) -> _Tail:
-    """Return the first step that not every rank has finished; `held` ranks wait in another group.
-
-    A rank that is further ahead is no divergence.
-    """
+    """Return the first step that not every rank has finished; `held` ranks wait in another group. A rank that is further
+    ahead is no divergence."""
     known = {rank: track for rank, track in of_group.items() if track.low <= track.high + 1}
     knows_completion = all(track.knows_completion for track in known.values())
     if not known:

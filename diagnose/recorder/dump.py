@@ -171,19 +171,16 @@ def _fitting(name: str, numbers: list[int]) -> list[int]:
 
 def placed(dumps: Sequence[Dump], world_size: int | None = None) -> list[Dump]:
     """A dump that names no rank is its folder's (`rank_3/dump.pkl`), else the one of its groups that no other claims.
-
-    `world_size`: as the logs or the caller state it. A name's number outside of what is known is no rank.
-    """
+    `world_size`: as the logs or the caller state it. A name's number outside of what is known is no rank."""
     identities = identities_from_paths([dump.name for dump in dumps])
     dumps = [replace(dump, rank=identities[dump.name].rank) if dump.rank is None else dump for dump in dumps]
     dumps = [dump if _may_be_rank(dump, world_size, len(dumps)) else replace(dump, rank=None) for dump in dumps]
-    unplaced = [dump for dump in dumps if dump.rank is None]
-    claimed = {dump.rank for dump in dumps}
+    unplaced = [place for place, dump in enumerate(dumps) if dump.rank is None]
     if len(unplaced) == 1:
-        free = {rank for group in unplaced[0].groups.values() for rank in group.ranks} - claimed
+        only = dumps[unplaced[0]]
+        free = {rank for group in only.groups.values() for rank in group.ranks} - {dump.rank for dump in dumps}
         if len(free) == 1:
-            rank = free.pop()
-            return [replace(dump, rank=rank) if dump.rank is None else dump for dump in dumps]
+            dumps[unplaced[0]] = replace(only, rank=free.pop())
     return dumps
 
 

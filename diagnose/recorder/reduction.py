@@ -152,10 +152,9 @@ class _Reduction:
         known = self.frames
         for frame in frames:
             file = frame["filename"]
-            is_library = known.get(file)
-            if is_library is None:
-                is_library = known[file] = bool(LIBRARY.search(_text(file)))
-            if not is_library:
+            if file not in known:
+                known[file] = bool(LIBRARY.search(_text(file)))
+            if not known[file]:
                 break
         else:
             frame = frames[0]
@@ -209,10 +208,9 @@ def _own_rank(head: dict[Any, Any], reduction: _Reduction) -> int | None:
     for key in ("rank", "global_rank"):
         if _int(head.get(key)) >= 0:
             return _int(head.get(key))
-    members = [set(about["ranks"]) for about in reduction.config.values() if about["ranks"]]
-    shared: set[int] = set.intersection(*members) if members else set()
-    if len(shared) == 1:
-        return shared.pop()
+    members = [set(about["ranks"]) for about in reduction.config.values() if about["ranks"]] or [set()]
+    if len(shared := set.intersection(*members)) == 1:
+        return int(shared.pop())
     for group, op, peers, *_ in reduction.shown:
         ranks = reduction.groups[group]["ranks"]
         here = peers[0 if op == "send" else 1] if peers else len(ranks)
@@ -229,17 +227,15 @@ def reduce_values(top: Any) -> dict[str, Any]:
         reduction.add(entry)
     if entries and not reduction.rows:
         raise BadDumpError("not a flight-recorder dump: none of its entries can be read")
-    status = _status(head, reduction.pg_ids)
     used = [id(about["ranks"]) for about in reduction.groups.values()]
     for name, about in reduction.config.items():
         if id(about["ranks"]) not in used:
             reduction.groups.setdefault(name, about)
-    rank = _own_rank(head, reduction)
     return {
-        "rank": rank,
+        "rank": _own_rank(head, reduction),
         "backend": ",".join(sorted(reduction.backends - {""})),
         "groups": {n: [g["desc"], rank_ranges(g["ranks"])] for n, g in sorted(reduction.groups.items())},
-        "status": status,
+        "status": _status(head, reduction.pg_ids),
         "calls": reduction.shown,
         "columns": reduction.columns(),
     }

@@ -222,10 +222,8 @@ class OneSide:
 
 
 def pairs(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Iterator[tuple[OneSide, OneSide]]:
-    """Yields the sends and the receives of every pair of a group's ranks of which both have a dump.
-
-    Of a buffer that has lost its oldest entries only what has not completed must meet; Gloo completes nothing.
-    """
+    """Yields the sends and the receives of every pair of a group's ranks of which both have a dump. Of a buffer that has
+    lost its oldest entries only what has not completed must meet; Gloo completes nothing."""
     rows: dict[tuple[int, int, str], list[int]] = defaultdict(list)  # by source, target and operation
     pending: dict[int, frozenset[int]] = {}
     for rank in (r for r in ranks if r in of_ranks):
@@ -248,10 +246,8 @@ def pairs(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Ite
 
 
 def transfers(dump: Dump, name: str) -> tuple[Sequence[int], frozenset[int]]:
-    """Returns the rows of a group's sends and receives, and which of them have not completed.
-
-    Of a batch only the closing `coalesced` completes (pytorch#137969); all of a batch share a number.
-    """
+    """Returns the rows of a group's sends and receives, and which of them have not completed. Of a batch only the closing
+    `coalesced` completes (pytorch#137969); all of a batch share a number."""
     if not _has_p2p(dump, name):
         return (), frozenset()
     column = dump.columns

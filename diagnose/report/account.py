@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..advice.fact_store import Facts
@@ -17,7 +18,7 @@ from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
-from .evidence import Exhibitor
+from .evidence import Exhibitor, own_code
 from .headline import file_name, of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
@@ -111,10 +112,7 @@ def _diagnosis(
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
-    own = next(iter(evidence[0].own_code if evidence else ()), None)  # where in the user's code it was raised
-    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
-    code |= {"code_function": own.function, "code_text": own.code} if own else {}
-    fields = {**code, **translator.fields(_fields(verdict))}
+    fields = {**_code(job, verdict, evidence), **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = _said(verdict.roots[0], translator)
     return Diagnosis(
@@ -135,6 +133,16 @@ def _diagnosis(
         restart=restart_of(cause, first.rule if first else None, values),
         references=(first.rule.references if first and cause.id == BUGS else ()) or cause.references,
     )
+
+
+def _code(job: Job, verdict: Verdict, evidence: Sequence[Evidence]) -> dict[str, Any]:
+    """Where in the user's code the proof was raised, and where ranks at fault were by their own tracebacks."""
+    own = next(iter(evidence[0].own_code if evidence else ()), None)
+    code = {"code_file": own.file, "code_name": file_name(own.file), "code_line": own.line} if own else {}
+    code |= {"code_function": own.function, "code_text": own.code} if own else {}
+    raised = (own_code(e.traceback, e.line) for e in job.events if e.rank in verdict.culprits)
+    late = next(filter(None, raised), (None,))[0]
+    return code | ({"late_at": f"{file_name(late.file)}:{late.line}", "late_in": late.function} if late else {})
 
 
 def _unknown(

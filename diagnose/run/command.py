@@ -52,7 +52,11 @@ def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
         if isinstance(error, OSError) and error.filename is not None:
             return _say_not_run(error)
         return _run_plainly(command, error)  # no process to be had for the helpers
-    status = _wait(run)
+    try:
+        status = run.wait_for_job()
+    except Exception as error:  # with or without what goes on around the job
+        say(_WHO, f"only waiting for the job from here on: {type(error).__name__}: {error}")
+        status = os.waitpid(run.job, 0)[1] if run.status is None else run.status
     run.ended = time.time()
     try:
         run.drain()
@@ -61,15 +65,6 @@ def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
     except Exception as error:  # the job's status is what counts now
         say(_WHO, f"no report: {type(error).__name__}: {error}")
     return end_like(status)
-
-
-def _wait(run: _Run) -> int:
-    """Waits for the job, with or without what goes on around it."""
-    try:
-        return run.wait_for_job()
-    except Exception as error:
-        say(_WHO, f"only waiting for the job from here on: {type(error).__name__}: {error}")
-    return os.waitpid(run.job, 0)[1] if run.status is None else run.status
 
 
 class _Run(Watch):
@@ -100,15 +95,13 @@ class _Run(Watch):
             self.join()
             say(_WHO, f"no full report was made; for one: diagnose {self.folder}/*.log")
 
-    def ask_hang(self, reason: str) -> tuple[int, float] | None:
-        """Reports silence while the job goes on; only here are stacks of any use."""
+    def ask(self, reason: str, *, is_silent: bool) -> tuple[int, float] | None:
+        """Reports silence, with stacks, which are of use only here; or before the job ends, and again when it has."""
+        if not is_silent:
+            return self._ask(reason, interim=True)
         say(_WHO, f"{reason}; the job goes on, and is looked at")
         pids = (self.job,) if self.asked.stacks else ()
         return self._ask(reason, interim=True, stack_pids=pids, webhook=self.request.webhook)
-
-    def ask_signal(self, reason: str) -> tuple[int, float] | None:
-        """Reports before the job ends; the report is made again when it has."""
-        return self._ask(reason, interim=True)
 
     def _ask(self, reason: str, **about: Any) -> tuple[int, float] | None:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import glob
 import mmap
 import os
 import select
@@ -31,7 +30,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..hooks.kept import Kept, join
+from ..hooks.kept import Kept, fingerprint, join
 
 OUTWARD_GONE = 3  # exit status: whoever read our stdout left (`| head`); the job shall meet that as it would alone
 _PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
@@ -201,14 +200,11 @@ def _write_all(fd: int, data: memoryview) -> bool:
 HIGHEST_FD = 4096  # what a parent that leaks descriptors may have handed us
 _LOOK_S = 30.0  # how often the log folder is looked at, at most: a file server has better things to do
 _PARENT_S = 5.0  # how soon the sentinel is gone after a parent that was killed
-_MOST_FILES = 4_000  # of a larger folder, the first ones found
 
 
 class Board:
-    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map.
-
-    No lock, no message. Times are `time.monotonic()` seconds, which all processes of a machine share.
-    """
+    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map. No lock,
+    no message. Times are `time.monotonic()` seconds, which all processes of a machine share."""
 
     __slots__ = ("_map",)
 
@@ -244,20 +240,3 @@ def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[st
                 board.note()
     finally:
         os._exit(0)
-
-
-def fingerprint(patterns: Sequence[str]) -> tuple[int, int, float]:
-    """Count, bytes and newest change of the files that match or lie below: what any line written changes."""
-    count, size_bytes, newest = 0, 0, 0.0
-    waiting = [path for pattern in patterns for path in glob.glob(pattern)]
-    while waiting and count < _MOST_FILES:
-        path = waiting.pop()
-        try:
-            if os.path.isdir(path):
-                waiting += [entry.path for entry in os.scandir(path) if not entry.is_symlink()]
-                continue
-            status = os.stat(path)
-        except OSError:
-            continue
-        count, size_bytes, newest = count + 1, size_bytes + status.st_size, max(newest, status.st_mtime)
-    return count, size_bytes, newest

@@ -51,12 +51,8 @@ class Watch:
         self._shared: dict[int, float] = {}  # signal -> the sentinel's note that was counted
         self._reporters: dict[int, float] = {}  # pid -> time.monotonic() at which it is ended
 
-    def ask_hang(self, reason: str) -> tuple[int, float] | None:
-        """Asks for a report on silence; yields the reporter's pid and until when to wait for it."""
-        raise NotImplementedError
-
-    def ask_signal(self, reason: str) -> tuple[int, float] | None:
-        """Asks for a report before the end that a signal announces."""
+    def ask(self, reason: str, *, is_silent: bool) -> tuple[int, float] | None:
+        """Asks for a report on silence, or before the end that a signal announces; yields the reporter's pid and end."""
         raise NotImplementedError
 
     def begin(self, command: Sequence[str], patterns: Sequence[str]) -> None:
@@ -158,7 +154,7 @@ class Watch:
             except ProcessLookupError:
                 return
         if number in PREEMPTING and not self._reporters:
-            self._expect(self.ask_signal(signal.Signals(number).name))
+            self._report(signal.Signals(number).name, is_silent=False)
 
     def _reached_group(self, number: int) -> bool:
         """Whether the signal came to the whole process group, and so to the job, already."""
@@ -200,10 +196,10 @@ class Watch:
             return
         if time.monotonic() - moved >= self.hang_after_s:
             self._hang_reported = time.monotonic()
-            self._expect(self.ask_hang(f"no output for {self.hang_after_s:g} s"))
+            self._report(f"no output for {self.hang_after_s:g} s", is_silent=True)
 
-    def _expect(self, asked: tuple[int, float] | None) -> None:
-        if asked is not None:
+    def _report(self, reason: str, *, is_silent: bool) -> None:
+        if asked := self.ask(reason, is_silent=is_silent):
             self._reporters[asked[0]] = asked[1]
 
 

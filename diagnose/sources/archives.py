@@ -1,7 +1,7 @@
 """The members of a tar or zip archive, one after the other, in bounded memory.
 
-In: the archive as a stream. Out: `Member`s in archive order, whose bytes are bounded together. A member's bytes must be
-read before the next is asked for. Names are only names: `../../etc/passwd` is a label here, never a path.
+In: the archive as a stream. Out: `Member`s in archive order, each to be read before the next is asked for; their bytes are
+bounded together. Names are only names: `../../etc/passwd` is a label here, never a path.
 """
 
 from __future__ import annotations
@@ -17,20 +17,8 @@ from dataclasses import field
 from typing import IO, Any, Literal, cast
 
 from ..lines.record import record
-from .bounds import (
-    HEADER_BYTES,
-    MAX_BOMBS,
-    MAX_DIRECTORY_BYTES,
-    MAX_MEMBERS,
-    MAX_SPOOLED_BYTES,
-    OUT_OF_TIME,
-    SPOOL_BYTES,
-    Deadline,
-    Share,
-    broken_off,
-    cut,
-    is_bomb,
-)
+from . import bounds
+from .bounds import MAX_MEMBERS, OUT_OF_TIME, Deadline, Share, broken_off, cut, is_bomb
 from .streams import PIECE_BYTES, Readable, Stream, pieces_of
 
 
@@ -62,23 +50,17 @@ class Meter:
         self.bytes_out += bytes_out
         return is_bomb(self.bytes_out, self.bytes_in)
 
-    def write_off(self, bytes_out: int) -> None:
-        """Forget what a member gave that was cut, so that those after it are read; not of more than `MAX_BOMBS`."""
-        self._bombs += 1
-        if self._bombs < MAX_BOMBS:
-            self.bytes_out -= bytes_out
-
     def check_time(self) -> None:
         """Raise once the deadline has passed."""
         if self._deadline.passed():
             raise OutOfTimeError(OUT_OF_TIME)
 
     def member(
-        self, name: str, size: int | None, pieces: Iterator[bytes], packed_bytes: int | None = None, crc: int | None = None
+        self, name: str, size: int | None, pieces: Iterator[bytes], packed: int | None = None, crc: int | None = None
     ) -> Member:
-        """Yield a member that can be read; `packed_bytes`: of a zip's, which need not be unpacked to reach the next."""
+        """Yield a member that can be read; `packed`: bytes of a zip's, which need not be unpacked to reach the next."""
         damage: list[str] = []
-        return Member(name, size, Readable(self._guarded(pieces, damage, packed_bytes, crc)), damage=damage)
+        return Member(name, size, Readable(self._guarded(pieces, damage, packed, crc)), damage=damage)
 
     def _guarded(self, pieces: Iterator[bytes], damage: list[str], packed: int | None, crc: int | None) -> Iterator[bytes]:
         """Yield the pieces; damage, the deadline and a bomb end them and are noted instead of being raised."""
@@ -91,8 +73,9 @@ class Meter:
                 own_crc = zlib.crc32(piece, own_crc)
                 if self.is_over(len(piece)) or (packed is not None and is_bomb(bytes_out, packed)):
                     damage.append(cut(bytes_out))
-                    if packed is not None:
-                        self.write_off(bytes_out)
+                    self._bombs += 1
+                    if packed is not None and self._bombs < bounds.MAX_BOMBS:
+                        self.bytes_out -= bytes_out  # so that the members after it are read
                     return
         except OutOfTimeError as error:
             damage.append(str(error))
@@ -134,7 +117,7 @@ class Supply:
         self._raw = raw
         self._meter = meter
         self._is_at_end = False
-        self.allowed: int | None = HEADER_BYTES  # None: a member is read
+        self.allowed: int | None = bounds.HEADER_BYTES  # None: a member is read
 
     def read(self, size: int) -> bytes:
         """Gives the next bytes."""
@@ -147,7 +130,7 @@ class Supply:
         if self.allowed is not None:
             self.allowed -= len(data)
             if self.allowed < 0:
-                raise ValueError(f"a member has more than {HEADER_BYTES >> 20} MiB of headers")
+                raise ValueError(f"a member has more than {bounds.HEADER_BYTES >> 20} MiB of headers")
         return data
 
 
@@ -164,7 +147,7 @@ def tar_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[Mem
                     yield member
                 if archive.fileobj is not None:  # what of the member is left is no header
                     cast(Any, archive.fileobj).seek(max(archive.offset, archive.fileobj.tell()))
-                supply.allowed = HEADER_BYTES
+                supply.allowed = bounds.HEADER_BYTES
     except OutOfTimeError as error:
         damage.append(str(error))
     except Exception as error:
@@ -201,17 +184,17 @@ class _Spool(tempfile.SpooledTemporaryFile[bytes]):
 
 
 def zip_members(stream: Stream, damage: list[str], meter: Meter) -> Iterator[Member]:
-    with _Spool(SPOOL_BYTES) as spool:
+    with _Spool(bounds.SPOOL_BYTES) as spool:
         file = cast(IO[bytes], stream if isinstance(stream, io.FileIO) else spool)
-        for piece in pieces_of(stream, MAX_SPOOLED_BYTES + 1) if file is spool else ():
+        for piece in pieces_of(stream, bounds.MAX_SPOOLED_BYTES + 1) if file is spool else ():
             file.write(piece)
         meter.bytes_in = file.seek(0, io.SEEK_END)
-        if file is spool and meter.bytes_in > MAX_SPOOLED_BYTES:
-            damage.append(f"a zip archive of more than {MAX_SPOOLED_BYTES >> 30} GiB inside another one")
+        if file is spool and meter.bytes_in > bounds.MAX_SPOOLED_BYTES:
+            damage.append(f"a zip archive of more than {bounds.MAX_SPOOLED_BYTES >> 30} GiB inside another one")
             return
         try:
             end = cast(Any, zipfile)._EndRecData(file)
-            if end and end[5] > MAX_DIRECTORY_BYTES:  # all of which `zipfile` keeps
+            if end and end[5] > bounds.MAX_DIRECTORY_BYTES:  # all of which `zipfile` keeps
                 raise zipfile.BadZipFile
             archive = zipfile.ZipFile(file)
         except Exception:

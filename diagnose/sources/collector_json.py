@@ -80,9 +80,7 @@ def undress_json(line: bytes) -> Written | None:
 
 def undress_logfmt(line: bytes) -> bytes | None:
     """Yield the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it.
-
-    structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`.
-    """
+    structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`."""
     text = line.decode("utf-8", "replace").rstrip("\r")
     fields: dict[str, str] = {}
     position = 0
@@ -150,22 +148,21 @@ def _first(record: Record, role: str) -> str:
 
 def _of_step(record: Record) -> Written | None:
     """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
-    when, loss = _when(record), record.get("loss")
-    step = record.get("step", record.get("global_step"))
+    when, step, loss = _when(record), record.get("step", record.get("global_step")), record.get("loss")
     if not when or not isinstance(step, int) or not isinstance(loss, int | float):
         return None
     return Written(_one_line(f"{when}{_rank(record)}", f"step {step} loss {loss}"))
 
 
 def _written(record: Record, key: str) -> Written | None:
-    pod, when, stream, host = _pod(record), _when(record), record.get("stream"), _first(record, "host")
+    pod, when, stream, host = _first(record, "pod"), _when(record), record.get("stream"), _first(record, "host")
     is_journal = key == "MESSAGE"
     has_stream = stream in ("stdout", "stderr")
     if not (pod or when or has_stream or is_journal or _first(record, "level")):
         return None  # a sample of a data set: {"text": "Traceback …"}
     host = host or ("localhost" if is_journal else "")
     prefix = f"{when}{stream} F " if has_stream and when else when
-    prefix += pod
+    prefix += f"[pod/{pod}/{_first(record, 'container') or 'main'}] " if pod else ""  # as `kubectl logs --prefix`
     if key != "log" and host and not pod:
         prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
     elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
@@ -200,12 +197,6 @@ def _with_step(record: Record, text: str) -> str:
     return f"step {step} loss {loss} ({text})" if is_moment else text
 
 
-def _pod(record: Record) -> str:
-    """The pod that speaks, as `kubectl logs --prefix` writes it."""
-    pod = _first(record, "pod")
-    return f"[pod/{pod}/{_first(record, 'container') or 'main'}] " if pod else ""
-
-
 def _ident(record: Record) -> str:
     """The program behind a host, as syslog writes it; without a process it would not be known from what was said."""
     ident, pid = _first(record, "program"), _first(record, "pid")
@@ -217,10 +208,14 @@ def _when(record: Record) -> str:
     when = _first(record, "time")
     whole, _, fraction = when.partition(".")
     if whole.isascii() and whole.isdigit() and len(whole) in (10, 13, 16, 19):
-        microseconds = int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16])
-        stamp = datetime.fromtimestamp(microseconds // 1_000_000, timezone.utc)
-        when = stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
+        when = printed_time(int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16]))
     return f"{when} " if when else ""
+
+
+def printed_time(microseconds: int) -> str:
+    """Yield a count of microseconds since 1970 as a date."""
+    stamp = datetime.fromtimestamp(microseconds // 1_000_000, timezone.utc)
+    return stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
 
 
 def _level(record: Record, text: str) -> str:
@@ -256,7 +251,7 @@ def _raised(link: Record) -> str:
     frames = [f for f in link["frames"][-MAX_FRAMES:] if isinstance(f, dict)]
     lines = [f'  File "{f.get("filename")}", line {f.get("lineno")}, in {f.get("name")}' for f in frames]
     said = link.get("exc_value")
-    raised = f"{link['exc_type']}: {said}" if isinstance(said, str) and said else str(link["exc_type"])
+    raised = f"{link['exc_type']}: {said}" if isinstance(said, str) and said else link["exc_type"]
     return "\n".join(["Traceback (most recent call last):", *lines, raised])
 
 

@@ -63,7 +63,8 @@ def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> str | None:
     if (len(set(numbers)) < size and not (is_rank and "rank" in name)) or not _are_mixed(numbers, is_named=is_named):
         return None
     worlds = {int(m[1] or m[2]) for line in lines for m in _WORLD.finditer(line[:1000])} - {0, 1}
-    if _contradicts(heads, size, worlds) or (not is_rank and _names_more(lines, size)):
+    knows_more = any(int(m[1]) >= size for line in lines if (m := _KNOWN.match(line)))  # torch: then they are no ranks
+    if _contradicts(heads, size, worlds) or (not is_rank and knows_more):
         return None
     are_processes = _are_processes(heads, lines)
     if _shared(heads) < (1 if is_rank and is_header else FEWEST_SHARED) or (heads[0].is_behind and not are_processes):
@@ -89,16 +90,9 @@ def _contradicts(heads: Sequence[Head], size: int, worlds: set[int]) -> bool:
     return len(totals) > 1 or any(t and int(t[1:]) < size for t in totals) or (bool(worlds) and size > max(worlds))
 
 
-def _names_more(lines: Sequence[str], size: int) -> bool:
-    """Whether torch names ranks beyond them: they are workers of something else."""
-    return any(int(m[1]) >= size for line in lines if (m := _KNOWN.match(line)))
-
-
 def _are_mixed(numbers: Sequence[int], *, is_named: bool) -> bool:
     """Whether the numbers come in no order that a counter has; where they are called a process, round after round will do.
-
-    A counter grows, and begins anew at 0 at the most: batches within an epoch, progress bars one after the other.
-    """
+    A counter grows, and begins anew at 0 at the most: batches within an epoch, progress bars one after the other."""
     steps = [b - a for a, b in pairwise(numbers)]
     if all(step >= 0 for step in steps):
         return False

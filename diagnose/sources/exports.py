@@ -11,14 +11,13 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime, timezone
 from itertools import islice, pairwise
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
 from .bounds import read_up_to
-from .collector_json import collectors
+from .collector_json import collectors, printed_time
 from .escapes import string_of
 
 
@@ -41,11 +40,6 @@ class Reader:
 MAX_ANSWER_BYTES = 16 << 20  # Loki gives 5,000 lines at most, unless it is told to
 MAX_LINES = 100_000  # twenty times as many; a line takes 16 us and a third of a kilobyte
 MAX_LINE_CHARS = 256 << 10  # what Loki takes of a line, unless it is told to
-ANSWER = lazy(
-    rb'\s{0,64}\{\s{0,64}"status"\s{0,9}:\s{0,9}(?:"error"\s{0,9},\s{0,64}"errorType"|'
-    rb'"success"\s{0,9},\s{0,64}"data"\s{0,9}:\s{0,64}\{(?:\s{0,64}"resultType"\s{0,9}:\s{0,9}"streams"|'
-    rb'[^\[]{0,2000}"result"\s{0,9}:\s{0,9}\[\s{0,64}(?:\]|\{\s{0,64}"(?:stream|values)")))'
-)
 # Of an answer without an end: where a stream begins, what it is called, and a whole line. Quotes in lines are escaped.
 _PLAIN = rf'[^"\\]{{0,{MAX_LINE_CHARS}}}'
 _STRING = rf'"{_PLAIN}(?:\\.{_PLAIN}){{0,{MAX_LINE_CHARS}}}"'
@@ -90,10 +84,8 @@ def _entries(number: int, answered: dict[str, Any]) -> Iterator[Entry]:
     pod = labels.get("pod") or labels.get("pod_name") or labels.get("instance")
     who = f"[pod/{pod}/{labels.get('container') or 'main'}] " if pod else ""
     for place, (time_ns, text) in enumerate(values):
-        stamp = datetime.fromtimestamp(time_ns // 1_000_000_000, timezone.utc)
-        when = stamp.replace(microsecond=time_ns // 1000 % 1_000_000).isoformat(timespec="microseconds")
         for line in text.rstrip("\r\n").split("\n"):
-            yield time_ns, number, place, f"{when} {who}{line}"
+            yield time_ns, number, place, f"{printed_time(time_ns // 1000)} {who}{line}"
 
 
 def _whole_entries(text: str) -> Iterator[Entry]:
@@ -124,7 +116,7 @@ def delimiter_of(head: bytes) -> str | None:
         return None
     for delimiter in (",", "\t", ";"):
         names = _names(header, delimiter)
-        if names and all(_first_of(names, kinds) >= 0 for kinds in (("messages",), ("times", "others"))):
+        if _first_of(names, "messages") >= 0 and max(_first_of(names, "times"), _first_of(names, "others")) >= 0:
             return delimiter
     return None
 
@@ -146,7 +138,7 @@ class TableReader(Reader):
         if self._delimiter is None and lines:
             self._delimiter = delimiter_of(data) or ","
             names = _names(lines.pop(0), self._delimiter)
-            self._message, self._time = _first_of(names, ("messages",)), _first_of(names, ("times",))
+            self._message, self._time = _first_of(names, "messages"), _first_of(names, "times")
             out.append(b"")
         for line in lines:
             out += self._read(line)
@@ -175,10 +167,9 @@ class TableReader(Reader):
         return [printed.encode("utf-8", "surrogateescape"), *[b""] * (len(record) - 1)]
 
 
-def _first_of(names: list[str], kinds: tuple[str, ...]) -> int:
-    """Which column is the first of these kinds, which `collectors.yaml` lists; -1: none is."""
-    known = [name for kind in kinds for name in collectors()["columns"][kind]]
-    return next((n for n, name in enumerate(names) if name in known), -1)
+def _first_of(names: list[str], kind: str) -> int:
+    """Which column is the first of this kind, as `collectors.yaml` lists them; -1: none is."""
+    return next((n for n, name in enumerate(names) if name in collectors()["columns"][kind]), -1)
 
 
 def _names(header: bytes, delimiter: str) -> list[str]:
@@ -216,8 +207,7 @@ class LineMask(Reader):
 class NotebookMask(LineMask):
     """Keeps what the cells of a notebook printed, of the JSON that Jupyter writes, a string a line; all else is blank."""
 
-    def __init__(self) -> None:
-        self._is_output = False
+    _is_output = False
 
     def _keep(self, line: bytes) -> bytes:
         if not self._is_output:
@@ -231,9 +221,8 @@ class NotebookMask(LineMask):
 class PageMask(LineMask):
     """Keeps what stands inside `<pre>`, without its tags; of a page that has none, all text. Entities go later."""
 
-    def __init__(self) -> None:
-        self._has_pre: bool | None = None
-        self._is_inside = False
+    _has_pre: bool | None = None
+    _is_inside = False
 
     def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
@@ -269,9 +258,13 @@ def is_newest_first(data: bytes) -> bool:
     if len(lines) < 2 * MIN_STEPS or not _goes_back([_time(lines[0]), _time(lines[len(lines) // 2]), _time(lines[-1])]):
         return False
     times = [_time(line) for line in lines[:SAMPLE_LINES]]
+    if not _goes_back(times) or sum(t is not None for t in times) < MIN_STAMPED * len(times):
+        return False
     steps = sum(a > b for a, b in pairwise([t for t in times if t is not None]))
-    is_turned = steps >= MIN_STEPS or _is_upside_down(lines)
-    return is_turned and _goes_back(times) and sum(t is not None for t in times) >= MIN_STAMPED * len(times)
+    # Where the frames of tracebacks stand above their headers, and below none, lines of one second go back too.
+    headers = [n for n, line in enumerate(lines) if _HEADER in line]
+    below = any(_FRAME in lines[n + 1] for n in headers if n + 1 < len(lines))
+    return steps >= MIN_STEPS or (not below and any(_FRAME in x for n in headers if n for x in lines[max(0, n - 2) : n]))
 
 
 def turned_round(data: bytes) -> bytes:
@@ -287,10 +280,3 @@ def _time(line: bytes) -> float | None:
 def _goes_back(times: list[float | None]) -> bool:
     known = [time for time in times if time is not None]
     return len(known) > 1 and all(a >= b for a, b in pairwise(known))
-
-
-def _is_upside_down(lines: list[bytes]) -> bool:
-    """Whether the frames of tracebacks stand above their headers, and below none: then lines of one second go back too."""
-    headers = [n for n, line in enumerate(lines) if _HEADER in line]
-    below = any(_FRAME in lines[n + 1] for n in headers if n + 1 < len(lines))
-    return not below and any(_FRAME in line for n in headers if n for line in lines[max(0, n - 2) : n])

@@ -101,7 +101,7 @@ def label_of(sample: bytes, *, is_whole: bool) -> Rewriting | None:
     rests = _rests(pattern, lines)
     begins = _BEGINS_OR_SAYS if "?P<who>" in pattern else _SURELY if not put and not pattern.strip(r"\ ") else _BEGINS
     proofs = (rest for rest in rests[:MAX_TOLD] if begins.match(rest[:BEGIN_CHARS]) or _is_logged(rest))
-    is_proved = sum(1 for _ in islice(proofs, MIN_PROOFS)) == MIN_PROOFS
+    is_proved = len([*islice(proofs, MIN_PROOFS)]) == MIN_PROOFS
     return Rewriting((label,)) if is_proved and len(rests) >= SHARE * len(lines) else None
 
 
@@ -164,7 +164,8 @@ def _place(lines: Sequence[str]) -> tuple[str, str] | None:
 
 def _constant(lines: Sequence[str]) -> tuple[str, str] | None:
     """What the lines have in common, digits aside, behind their time."""
-    ends = [_time_end(line) for line in lines[:FEW]]
+    stamps = [read_stamp(line, level.end() if (level := _LEVEL.match(line)) else 0) for line in lines[:FEW]]
+    ends = [stamp.end if stamp else 0 for stamp in stamps]
     masked = [_DIGITS.sub("0", line[end : end + MAX_LABEL]) for line, end in zip(lines, ends, strict=False)]
     common = _to_boundary(commonprefix(masked))  # noqa: RUF071 - character by character, as it should be
     if len({end > 0 for end in ends}) > 1 or not common or not common.isascii():
@@ -185,13 +186,6 @@ def _constant(lines: Sequence[str]) -> tuple[str, str] | None:
         return None
     pod = next((x[key] for x in known for key in _NAMES if key in x), None)
     return pattern, (r"\g<time> " if time else "") + (f"[pod/{pod}/main] " if pod else "")
-
-
-def _time_end(line: str) -> int:
-    """Where the time at a line's head ends, a level before it included; 0 where none stands there."""
-    level = _LEVEL.match(line)
-    stamp = read_stamp(line, level.end() if level else 0)
-    return stamp.end if stamp else 0
 
 
 def _to_boundary(text: str) -> str:

@@ -41,13 +41,10 @@ class Form:
 
 
 def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: bytes = b"") -> Form:
-    """Yield the form of a text that begins with `head`, of which `stream` gives more, and whose last lines are `tail`.
-
-    The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
-    """
-    if kind not in LINES or identity_from_path(name).rank is not None:
-        return _plain_form(kind, head, stream, name)
-    if not may_have_header(head[:LOOK_BYTES]) and not may_have_header(tail[-LOOK_BYTES:]):
+    """Yield the form of a text that begins with `head`, of which `stream` gives more, and whose last lines are `tail`. The
+    program's own header comes first: a number that each line begins with is a collector's, or says who speaks."""
+    is_told = kind not in LINES or identity_from_path(name).rank is not None
+    if is_told or not (may_have_header(head[:LOOK_BYTES]) or may_have_header(tail[-LOOK_BYTES:])):
         return _plain_form(kind, head, stream, name)
     sample = stream.peek(HEADER_BYTES)
     if tail:
@@ -132,10 +129,8 @@ def has_sections(head: bytes) -> bool:
 
 def read_sections(stream: Stream) -> Iterator[tuple[str, Stream]]:
     """Yield the files that such a text shows, in the order of their first lines; every head is of the first one's style.
-
     What `tail -f` shows of one file in turns with others is joined. What stands above the first head goes with the first
-    file; what lies behind the bytes that are looked through, with the one that was open there.
-    """
+    file; what lies behind the bytes that are looked through, with the one that was open there."""
     text = Joined(stream, is_owned=False).peek(MAX_SHOWN_BYTES)
     found = _FIRST.match(text)
     style = b"(?m)^" + _STYLES[int((found.lastgroup or "")[len("style") :])] if found else _NAMED

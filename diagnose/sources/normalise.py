@@ -7,20 +7,15 @@ are joined at the place of the first, the others become empty.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Set
+from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .collector_json import Written, undress_json, undress_logfmt
-from .escapes import (
-    ANSI_LITERALS,
-    ESCAPED_LITERALS,
-    TAG_LITERALS,
-    strip_ansi,
-    unescape,
-    untag,
-)
+from .escapes import ANSI_LITERALS, ESCAPED_LITERALS, TAG_LITERALS, strip_ansi, unescape, untag
 from .unwrap import BOX_LITERALS, unbox
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
@@ -83,10 +78,8 @@ class Normaliser:
         return bool(self._held)
 
     def feed(self, data: bytes, marks: Marks | None = None) -> bytes:
-        """Gives the lines that are complete; over all calls as many line ends come out as went in.
-
-        `marks`: those of `data`, where they are known already. Only what they stand for is looked for.
-        """
+        """Gives the lines that are complete; over all calls as many line ends come out as went in. `marks`: those of
+        `data`, where they are known already. Only what they stand for is looked for."""
         marks = marks_of(data) if marks is None else marks
         if _NUL in marks or _BOM in marks:
             data = data.translate(None, _NUL)  # `replace` takes five times as long where a block is full of them
@@ -97,7 +90,8 @@ class Normaliser:
             marks = marks_of(data)
         if not self._open and RECORD_MARKS.isdisjoint(marks):
             return _undressed(data, marks)
-        joined = _of_programs(self._join(data))
+        joined = self._join(data)
+        joined = _BEHIND.sub(_of_program, joined) if _BEHIND_MARK in joined else joined
         return _undressed(joined, marks_of(joined))
 
     def finish(self) -> bytes:
@@ -108,14 +102,16 @@ class Normaliser:
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
-        for line in data.splitlines(keepends=True) if b"\r" not in data else _split(data):
+        for line in io.BytesIO(data):  # split at line feeds only: a carriage return counts no line
             body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
             place = len(held)
             held.append(line)
             if not body.startswith(_JSON_STARTS) and (found := _CRI.match(body)) is not None:
-                self._place_cri(body, end, place, found)
+                if found[3] == b"P" or found[2] in self._open:
+                    text = found[1] + b" F " + body[found.end() :]
+                    self._place(text, end, place, found[2], is_partial=found[3] == b"P")
             elif (written := _record(body)) is not None:
-                self._place(written.text, end, place, written.stream, written.is_partial)
+                self._place(written.text, end, place, written.stream, is_partial=written.is_partial)
         if not self._open:
             return self._release(len(held))
         first = min(partial.place for partial in self._open.values())
@@ -125,20 +121,16 @@ class Normaliser:
             return ready
         return self._release(first)
 
-    def _place_cri(self, body: bytes, end: bytes, place: int, found: re.Match[bytes]) -> None:
-        is_partial = found[3] == b"P"
-        if is_partial or found[2] in self._open:
-            self._place(found[1] + b" F " + body[found.end() :], end, place, found[2], is_partial)
-
-    def _place(self, text: bytes, end: bytes, place: int, stream: bytes, is_partial: bool) -> None:
+    def _place(self, text: bytes, end: bytes, place: int, stream: bytes, *, is_partial: bool) -> None:
         """Puts a line's text where its first part stands."""
         partial = self._open.get(stream)
         if partial is None:
             self._held[place] = text + end
             if is_partial:
-                self._open[stream] = _Partial(place, [text], end)
+                self._open[stream] = _Partial(place, [text], end, len(text))
             return
-        partial.parts.append(_without_prefix(text, partial.parts[0]))
+        found = _CRI.match(text) if _CRI.match(partial.parts[0]) else None
+        partial.parts.append(text[found.end() :] if found else text)  # the first part has said `time stream F `
         partial.size += len(partial.parts[-1])
         self._held[place] = end
         if not is_partial or partial.size > MAX_JOINED_BYTES:
@@ -156,16 +148,14 @@ class Normaliser:
         return ready
 
 
+@dataclass(slots=True)
 class _Partial:
-    """An open line: where its first part stands among the held lines, its parts, and the end of that place."""
+    """An open line: where its first part stands among the held lines, its parts, the end of that place, and the bytes."""
 
-    __slots__ = ("end", "parts", "place", "size")
-
-    def __init__(self, place: int, parts: list[bytes], end: bytes) -> None:
-        self.place = place
-        self.parts = parts
-        self.size = len(parts[0])
-        self.end = end
+    place: int
+    parts: list[bytes]
+    end: bytes
+    size: int
 
     def joined(self) -> bytes:
         return b"".join(self.parts) + self.end
@@ -179,10 +169,6 @@ def _record(line: bytes) -> Written | None:
         return None
     text = undress_logfmt(line)
     return None if text is None else Written(text, False, b"logfmt")
-
-
-def _of_programs(data: bytes) -> bytes:
-    return _BEHIND.sub(_of_program, data) if _BEHIND_MARK in data else data
 
 
 def _of_program(found: re.Match[bytes]) -> bytes:
@@ -211,16 +197,3 @@ _LAYERS = (
     (frozenset(TAG_LITERALS), untag),
     (frozenset(BOX_LITERALS), unbox),
 )
-
-
-def _without_prefix(text: bytes, first: bytes) -> bytes:
-    """Drops a following part's own `time stream F `: the first part has said it."""
-    found = _CRI.match(text)
-    return text[found.end() :] if found is not None and _CRI.match(first) is not None else text
-
-
-def _split(data: bytes) -> list[bytes]:
-    """Splits at line feeds only; `bytes.splitlines` would also split at carriage returns, which count no line."""
-    lines = data.split(b"\n")
-    ended = [line + b"\n" for line in lines[:-1]]
-    return [*ended, lines[-1]] if lines[-1] else ended

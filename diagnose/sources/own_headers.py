@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
+from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
+from ..lines.prefix_rows import filled
 from ..lines.shapes import DIGITS
 from ..lines.timestamp import read_stamp
 from .counted import FEWEST_LINES, Head, what_is_counted
@@ -33,42 +37,11 @@ MAX_LINES = 150  # with a number that is asked for
 MAX_SHAPES = 4000  # of lines that are remembered
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 MAX_PARTS, MAX_HEAD, MAX_SAID = 9, 160, 2000  # parts and characters of a header, characters behind it
-# A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
-_NEAR = (
-    rb"(?m)^(?!\[(?:rank|default)\d)(?:[^\n]{0,120}?(\b(?i:rank|rk|r|worker|trainer|proc|process|learner|replica|dp|gpu|w|p)"
-    rb"[ =:_#\-]{0,3}|[\[(<]|\| )(\d{1,5})(?:/\d{1,5})?(?:[\])>](?! NCCL|:?\d)|:(?![\d/])| {0,8}\|| - )"
-    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} "
-)
-_MAY, _MAY_BEHIND = lazy(_NEAR + rb")"), lazy(_NEAR + rb"|[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))")
-_NAMES = (
-    r"[Gg]lobal[_ -]?[Rr]ank|GLOBAL_RANK|[Ll]ocal[_ -]?[Rr]ank|LOCAL_RANK|[Ww]orld[_ -]?[Rr]ank|grank|lrank|"
-    r"[Rr]ank|RANK|rk|RK|[Ww]orker|WORKER|[Tt]rainer|TRAINER|[Pp]roc(?:ess)?|PROC(?:ESS)?|[Ll]earner|[Rr]eplica|"
-    r"dp|DP|gpu|GPU|[RrWwPp]"
-)
-_LABEL = lazy(
-    r"(?P<framed>(?P<open>[\[(<{])"
-    rf"(?P<who>(?!(?:{_NAMES})[ =:_#-])[A-Za-z]\w{{0,30}} )?(?:(?P<name1>{_NAMES})[ =:_#-]{{0,3}})?"
-    r"(?P<n1>\d{1,5})(?P<of1>/\d{1,5})?(?P<close>[\])>}]:?))|"
-    rf"(?P<plain>(?:[a-z]\w{{0,30}}[./])?(?P<name2>{_NAMES})[ =:_#-]{{0,3}}(?P<n2>\d{{1,5}})(?P<of2>/\d{{1,5}})?"
-    r"(?=:(?!\d)| {0,8}\||\s{1,3}-\s))|"
-    r"(?P<bare>(?P<n3>\d{1,5})(?=:\d{1,9} | \| ))"
-)
-_STEP_BEHIND = lazy(r":\d{1,9}(?= )")
-_NAME_BEHIND = lazy(r"[A-Za-z_][\w.]{0,40}(?= {1,8}\| )")
-_LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
-_LEVEL = lazy(rf"(?P<open>[\[(<]?)(?:(?P<upper>{_LEVELS})|{_LEVELS.lower()}) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)")
-_SOURCE = lazy(
-    r"[\[(]?(?:[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h):\d{1,6}(?::\w{1,80})?|[A-Za-z_][\w.]{0,100}:[\w<>]{1,80}:\d{1,6})[\])]?"
-    r"(?=[^\w]|$)"
-)
-_FRAMED = lazy(r"\[[^\[\]\n]{1,80}\]|\([^()\n]{1,80}\)|<[^<>\n]{1,60}>")
-_NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: | \[[Rr])")
+_TABLES = tables(Path(__file__).with_name("headers.yaml"))
+_PATTERNS = {name: filled("".join(parts), _TABLES["pieces"]) for name, parts in _TABLES["patterns"].items()}
+_MAY, _MAY_BEHIND = (lazy(_PATTERNS[name].encode()) for name in ("may", "may_behind"))
+_IN = {name: lazy(pattern) for name, pattern in _PATTERNS.items()}  # a line
 _ANY_NAME = r"[A-Za-z_][\w.@/-]{0,60}"
-_BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
-_COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp|ts):")
-# structlog writes what is bound to the logger behind what was said: `[error    ] cannot parse   [train] rank=2 step=4`
-_PAIRS = r"(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}"
-_BEHIND = lazy(rf"(?: {{1,40}}\[[\w.]{{1,60}}\])?{_PAIRS}? {{1,40}}rank=(\d{{1,5}}){_PAIRS} {{0,3}}$")
 _TOKEN = lazy(r"\d+|[A-Za-z]+|[\s\S]")
 _BLANKS = lazy(r"(?:\\ )+|(?:\\\t)+|[ \t]+")
 _ONE_BLANK = lazy(r"\[ \\t\]\{1,20\}$")  # behind it the text begins, and a traceback's frame with blanks of its own
@@ -86,58 +59,47 @@ class Part(NamedTuple):
 
 def may_have_header(data: bytes) -> bool:
     """Tell from a few bytes of a text whether a longer sample is worth asking for its header."""
-    return any(len(set(numbers)) > 1 for numbers in _numbers(data).values())
+    return any(len(set(numbers)) > 1 for numbers in _by_manner(_numbered(data)).values())
 
 
 def header_of(sample: bytes) -> Rewriting | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
     sample = normalise(sample).replace(b"\r", b"\n")
-    manners = {x for x, numbers in _numbers(sample).items() if _may_count(x, numbers)}
-    if not manners:
-        return None
-    raw = [x for x in sample.split(b"\n") if x.strip()]
-    lines = [x.decode("utf-8", "replace") for x in raw]
-    pattern = _may(sample)
-    may = (x for x, data in zip(lines, raw, strict=True) if (m := _number(data, pattern)) and m[0] in manners)
+    numbered = [*_numbered(sample)]
+    manners = {x for x, numbers in _by_manner(numbered).items() if _may_count(x, numbers)}
     groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
-    for line in islice(may, MAX_LINES):
-        if (head := _read_head(line)) is not None:
+    for line in islice((line for line, manner, _ in numbered if manner in manners), MAX_LINES):
+        if (head := _read_head(line.decode("utf-8", "replace"))) is not None:
             groups[next(p for p in head.parts if p.kind in (NUMBER, BEHIND)), head.name].append(head)
+    lines = [x.decode("utf-8", "replace") for x in sample.split(b"\n") if x.strip()] if groups else []
     for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         if (tag := what_is_counted(heads, lines)) is not None:
             return _header(heads, tag)
     return None
 
 
-def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
-    """The numbers that stand in each manner, by what stands before them."""
-    found: dict[bytes, list[bytes]] = defaultdict(list)
-    pattern = _may(data)
+def _numbered(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """The lines with a number, each with the manner in which it stands, which is what stands before it, and the number."""
+    pattern = _MAY_BEHIND if b" rank=" in data else _MAY
     for line in data.split(b"\n"):
-        if told := _number(line, pattern):
-            found[told[0]].append(told[1])
+        if (spot := _spot(line[:LINE_BYTES].translate(DIGITS), pattern)) is not None:
+            yield line, line[spot[0]], line[spot[1]]
+
+
+@lru_cache(MAX_SHAPES)
+def _spot(shape: bytes, pattern: re.Pattern[bytes]) -> tuple[slice, slice] | None:
+    """Where a line of a shape has manner and number: lines that differ in their digits only, and so do files, are alike."""
+    if (match := pattern.match(shape)) is None:
+        return None
+    group = match.lastindex or 1
+    return slice(*match.span(group - 1)), slice(*match.span(group))
+
+
+def _by_manner(numbered: Iterable[tuple[bytes, bytes, bytes]]) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = defaultdict(list)
+    for _, manner, number in numbered:
+        found[manner].append(number)
     return found
-
-
-_SPOTS: dict[tuple[bytes, bool], tuple[int, int, int, int] | None] = {}  # where a line of a shape has them: files are alike
-
-
-def _number(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, bytes] | None:
-    """The manner and the number in a line; lines that differ in their digits only have them at the same places."""
-    line = line[:LINE_BYTES]
-    key = line.translate(DIGITS), pattern is _MAY
-    if key not in _SPOTS:
-        if len(_SPOTS) >= MAX_SHAPES:
-            _SPOTS.clear()
-        match = pattern.match(line)
-        place = (match.lastindex or 1) if match else 0
-        _SPOTS[key] = (*match.span(place - 1), *match.span(place)) if match else None
-    spot = _SPOTS[key]
-    return (line[spot[0] : spot[1]], line[spot[2] : spot[3]]) if spot else None
-
-
-def _may(data: bytes) -> re.Pattern[bytes]:
-    return _MAY_BEHIND if b" rank=" in data else _MAY
 
 
 def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
@@ -153,7 +115,7 @@ def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
 def _read_head(line: str) -> Head | None:
     """The head of a line with one number, where the tables know not all of it; None of any other line."""
     told = split_prefix(line)
-    if (told.local_rank, told.task) != (None, None) or _COMPILED.search(told.origin or ""):
+    if (told.local_rank, told.task) != (None, None) or _IN["compiled"].search(told.origin or ""):
         return None  # told already; and what c10 and NCCL put into brackets is the rank in a group, or a device
     if (place := PLACE.match(line)) is not None and line.startswith("[rank", place.end()):
         return None  # torch's own label, behind that of a place, which `labels` takes off
@@ -183,7 +145,7 @@ def _walk(line: str) -> Head | None:
             known = (at + split_prefix(line[at:]).end, len(parts), at)
         parts.append(step[0])
         at = step[1]
-    if label is None and at and (found := _BEHIND.search(line, at, at + MAX_SAID)) is not None:
+    if label is None and at and (found := _IN["behind"].search(line, at, at + MAX_SAID)) is not None:
         return Head((*parts, Part(BEHIND, "")), int(found[1]), "rank", True, "", "", line[at : found.start()], True)
     if label is None or len(parts) > MAX_PARTS:
         return None
@@ -197,9 +159,7 @@ def _walk(line: str) -> Head | None:
 
 def _label_at(line: str, at: int) -> re.Match[str] | None:
     """A number stands at the beginning, or behind what parts it from what is before it."""
-    if at and line[at - 1].isalnum():
-        return None
-    found = _LABEL.match(line, at)
+    found = _IN["label"].match(line, at) if not line[at - 1 : at].isalnum() else None
     return None if found is None or (found["bare"] and at and line[at - 1] not in ":| ") else found
 
 
@@ -212,24 +172,24 @@ def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[Part, int] | No
     stamp = read_stamp(line, at) if not line[at : at + 1].isspace() else None
     if stamp is not None and stamp.end > at:
         return Part(TIME, _pattern(line[at : stamp.end])), stamp.end
-    if found := _LEVEL.match(line, at):
+    if found := _IN["level"].match(line, at):
         return Part(UPPER if found["upper"] else LOWER, re.escape(found["open"]), re.escape(found["close"])), found.end()
-    found = _SOURCE.match(line, at)
-    if found and not (behind_label and _COMPILED.search(found[0])):  # Gloo says where it failed
+    found = _IN["source"].match(line, at)
+    if found and not (behind_label and _IN["compiled"].search(found[0])):  # Gloo says where it failed
         opening, closing = (re.escape(x) if x in "[(])" else "" for x in (found[0][0], found[0][-1]))
         return Part(OTHER, rf"{opening}[\w./<>-]{{1,160}}:[\w:<>]{{1,90}}{closing}"), found.end()
     if behind_label:
-        if line[at - 2 : at] == "| " and (found := _NAME_BEHIND.match(line, at)):
+        if line[at - 2 : at] == "| " and (found := _IN["name_behind"].match(line, at)):
             return Part(NAME, _pattern(found[0])), found.end()
-        found = _STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at)
+        found = _IN["step_behind"].match(line, at) or _IN["between"].match(line, at)
         return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
-    if found := _FRAMED.match(line, at):
+    if found := _IN["framed"].match(line, at):
         opening, closing = re.escape(found[0][0]), re.escape(found[0][-1])
         return Part(OTHER, rf"{opening}[^{opening}{closing}\n]{{1,80}}{closing}"), found.end()
-    if found := _NAME.match(line, at):
-        return Part(NAME, _pattern(found[0])), found.end()
-    found = _BETWEEN.match(line, at)
-    return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
+    found = _IN["name"].match(line, at)
+    kind = NAME if found else OTHER
+    found = found or _IN["between"].match(line, at)
+    return (Part(kind, _pattern(found[0])), found.end()) if found else None
 
 
 def _pattern(text: str) -> str:
@@ -242,27 +202,23 @@ def _pattern(text: str) -> str:
 
 
 def _header(heads: Sequence[Head], tag: str) -> Rewriting | None:
-    shapes = [tuple(_general(head.parts)) for head in heads]
-    places = {shape: head.place for shape, head in zip(reversed(shapes), reversed(heads), strict=True)}
-    counts = Counter(shapes)
+    """The commonest forms. Behind a time any name may be a logger's: another one logs the error than the steps."""
+    places: dict[tuple[Part, ...], str] = {}
+    counts: Counter[tuple[Part, ...]] = Counter()
+    for head in heads:
+        timed = next((n for n, part in enumerate(head.parts) if part.kind == TIME), len(head.parts))
+        parts = enumerate(head.parts)
+        shape = tuple(Part(OTHER, _ANY_NAME) if part.kind == NAME and n > timed else part for n, part in parts)
+        counts[shape] += 1
+        places.setdefault(shape, head.place)
     common = sorted(counts, key=lambda shape: (-counts[shape], shape))[:MAX_FORMS]
     forms = Rewriting(tuple(_form(shape, tag, places[shape]) for shape in common)).readable()
     return forms if forms.forms else None
 
 
-def _general(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts; behind a time any name may be a logger's, and the error is logged by another than the steps."""
-    is_timed = False
-    for part in parts:
-        is_timed |= part.kind == TIME
-        yield Part(OTHER, _ANY_NAME) if part.kind == NAME and is_timed else part
-
-
 def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
-    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it.
-
-    Group 1 is the line end before it.
-    """
+    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it. Group
+    1 is the line end before it."""
     first = next(n for n, part in enumerate(shape) if part.kind not in (OTHER, NAME))
     pattern, put, level, said, groups = "".join(part.pattern for part in shape[:first]), "", "", "", 1
     if pattern and split_prefix(f"{place}[rank0]: x").rank == 0:
@@ -273,7 +229,7 @@ def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
             pattern, groups = f"{pattern}({before})", groups + 1
             put += rf"\g<{groups}> "
         elif kind in (UPPER, LOWER):  # behind a time the tables know a level as it is; without one, capitals in brackets
-            words = _LEVELS if kind == UPPER else _LEVELS.lower()
+            words = _TABLES["pieces"]["UPPER" if kind == UPPER else "LOWER"]
             pattern, groups = rf"{pattern}{before}({words}) {{0,8}}{behind}", groups + 1
             if not level and (kind == UPPER or is_timed):
                 level = rf"\g<{groups}> " if kind == UPPER and is_timed else rf"[\g<{groups}>] "

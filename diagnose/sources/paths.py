@@ -12,6 +12,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, cast
 
 from ..errors import DiagnoseError, MissingExtra, SourceError
@@ -24,8 +25,13 @@ Seen = set[tuple[int, int]]  # device and inode of what was taken already
 
 def expand_pattern(path: str) -> list[str]:
     """Resolves a pattern that the shell left alone; an existing path of that very name wins."""
-    if _may_exist(path):
+    try:
+        os.lstat(path)
         return [path]
+    except PermissionError:  # it lies where nobody may look; `os.path.lexists` would deny it
+        return [path]
+    except (OSError, ValueError):
+        pass
     if not path:
         raise SourceError("an empty path was given; perhaps by a variable that is not set")
     found = sorted(glob.glob(os.path.expanduser(path), recursive=True))
@@ -35,31 +41,17 @@ def expand_pattern(path: str) -> list[str]:
     return found
 
 
-def _may_exist(path: str) -> bool:
-    """Whether something has this name, or lies where nobody may look: `os.path.lexists` denies the latter."""
-    try:
-        os.lstat(path)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def files_below(path: str, seen: Seen, deadline: Deadline | Share) -> tuple[list[str], bool]:
-    """Yield the files below a folder by name, or the file itself, and whether the listing was cut.
-
-    It may take the first half of the time that is left. Each folder is listed once, so that links back up end nowhere.
-    """
+    """Yield the files below a folder by name, or the file itself, and whether the listing was cut. It may take the first
+    half of the time that is left. Each folder is listed once, so that links back up end nowhere."""
+    if not os.path.isdir(path):
+        return [path], False
     left_s = deadline.left_s()
     half = Deadline.after(None if left_s is None else left_s / 2)
     found: list[str] = []
     links: list[str] = []
     real: set[tuple[int, int] | None] = set()
-    above = os.path.realpath(path) + os.sep
-    if not os.path.isdir(path):
-        return [path], False
-    folders = [path]
+    above, folders = os.path.realpath(path) + os.sep, [path]
     while folders or links:
         if half.passed():
             return sorted(found), True
@@ -79,15 +71,15 @@ def files_below(path: str, seen: Seen, deadline: Deadline | Share) -> tuple[list
 
 def _listed(folder: str, seen: Seen, found: list[str], links: list[str]) -> list[str]:
     """Add what lies in a folder to the files and links; yield the folders."""
+    inode = inode_of(folder)
+    if inode in seen:
+        return []
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        status = os.stat(folder)
     except OSError:
         found.append(folder)  # `_from_path` says why
         return []
-    if (status.st_dev, status.st_ino) in seen:
-        return []
-    seen.add((status.st_dev, status.st_ino))
+    seen.update([inode] if inode else [])
     folders: list[str] = []
     for entry in entries:
         if not entry.is_dir(follow_symlinks=False):
@@ -141,9 +133,7 @@ def find_remote(url: str) -> Iterator[tuple[str, int | None]]:
 
 
 def open_remote(url: str, *, look: bool = False) -> io.RawIOBase:
-    """Open a file behind a URL, to be read from anywhere in it; raises `OSError` where it cannot be.
-
-    What reading raises is the client's own."""
+    """Open a file behind a URL, to be read from anywhere in it. Raises `OSError`; reading raises what the client does."""
     try:
         system, path = _system(url)
         size = LOOK_BYTES if look else RANGE_BYTES
@@ -182,22 +172,15 @@ STEP_BYTES = 1 << 20
 
 def head_behind_zeros(path: str, size: int) -> bytes:
     """Yield up to `size` bytes from the first one on that is not zero; none where there is none."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            at = _data_from(file.fileno(), 0)
-            end = at + SEARCH_BYTES
-            while at < end:
-                file.seek(at)
-                part = file.read(STEP_BYTES)
-                solid = part.lstrip(b"\x00")
-                if solid or not part:
-                    file.seek(at + len(part) - len(solid))
-                    return file.read(size)
-                at = max(at + len(part), _data_from(file.fileno(), at + len(part)))
-    except OSError:  # no data behind the hole, or no way to read it
-        pass
+    with suppress(OSError), open(path, "rb", buffering=0) as file:  # no data behind the hole, or no way to read it
+        at, end = 0, SEARCH_BYTES
+        while at < end:
+            found = file.seek(at, os.SEEK_DATA) if hasattr(os, "SEEK_DATA") else at
+            at, end = found, end + found - at  # a hole costs nothing
+            part = file.read(STEP_BYTES)
+            solid = part.lstrip(b"\x00")
+            if solid or not part:
+                file.seek(at + len(part) - len(solid))
+                return file.read(size)
+            at += len(part)
     return b""
-
-
-def _data_from(descriptor: int, at: int) -> int:
-    return os.lseek(descriptor, at, os.SEEK_DATA) if hasattr(os, "SEEK_DATA") else at

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from os.path import commonprefix
 from pathlib import Path
 
 from ..lines.cache import tables
@@ -50,8 +51,12 @@ def may_quote(head: bytes) -> bool:
 
 
 def is_quoted(text: bytes, *, is_pasted: bool) -> bool:
-    """Tell a log behind a margin, a pasted or saved issue, and a mail that quotes a log, from a log."""
-    return bool(margin_of(text)) or is_issue(text, is_pasted=is_pasted) or _is_reply(text)
+    """Tell a log behind a margin, a pasted or saved issue, and a mail or chat that quotes a log behind `>`, from a log."""
+    if margin_of(text) or is_issue(text, is_pasted=is_pasted):
+        return True
+    lines = text.split(b"\n")
+    outside = [line for line, kept in zip(lines, _quoted(lines), strict=True) if not kept and line.strip(b" >\r")]
+    return has_quotes(text) and not any(map(_is_logged, outside)) and any(map(_PROSE_LINE.match, outside))
 
 
 def has_fences(text: bytes) -> bool:
@@ -65,11 +70,9 @@ def has_quotes(text: bytes) -> bool:
 
 
 def is_issue(text: bytes, *, is_pasted: bool) -> bool:
-    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do).
-
-    It has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
-    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it.
-    """
+    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do). It
+    has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
+    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it."""
     outside, inside, is_closed = _parted(text)
     printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
     is_prose = any(map(_PROSE_LINE.match, outside)) or (is_pasted and not outside)
@@ -84,13 +87,6 @@ def is_log_of_its_own(text: bytes) -> bool:
     return len(lines) > 1 and sum(map(_is_logged, lines)) >= OWN_SHARE * len(lines)
 
 
-def _is_reply(text: bytes) -> bool:
-    """Tell a mail or chat that quotes a log behind `>`: nothing outside was logged."""
-    lines = text.split(b"\n")
-    outside = [line for line, kept in zip(lines, _quoted(lines), strict=True) if not kept and line.strip(b" >\r")]
-    return has_quotes(text) and not any(map(_is_logged, outside)) and any(map(_PROSE_LINE.match, outside))
-
-
 def _is_logged(line: bytes) -> bool:
     return _LOG_LINE.match(line) is not None
 
@@ -103,7 +99,7 @@ def _parted(text: bytes) -> tuple[list[bytes], list[bytes], bool]:
     kept = mask.feed(text).split(b"\n")
     outside = [line.strip() for line, inside in zip(text.split(b"\n"), kept, strict=True) if not inside]
     outside = [line for line in outside if line and not line.startswith((b"```", b"~~~"))]
-    return outside, [line for line in kept if line], not mask.is_open
+    return outside, [line for line in kept if line], not mask.open
 
 
 # --- what stands inside -----------------------------------------------------------------------------------------
@@ -113,7 +109,7 @@ class FenceMask(LineMask):
     """Blanks the lines outside fences, and the fences themselves."""
 
     def __init__(self) -> None:
-        self._fence = b""  # what closes the open fence; empty outside
+        self.open = b""  # what closes the open fence; empty outside
         self._margin = b""  # what stands before it: the lines inside stand as deep, in a list or a reply
         self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
         self._heading = b""  # the last line above it
@@ -121,24 +117,18 @@ class FenceMask(LineMask):
         self._of_ranks: dict[int, list[int]] = {}  # those of closed fences, by the rank that their heading names
         self._place = 0
 
-    @property
-    def is_open(self) -> bool:
-        """Tell whether a fence was not closed yet."""
-        return bool(self._fence)
-
     def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         self._place, self._inside, self._of_ranks = -1, [], {}
         return super().feed(data)
 
     def with_ranks(self, kept: bytes) -> bytes:
-        """Yield what `feed` kept with the ranks of the fences' headings, where these name several.
-
-        `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
-        """
+        """Yield what `feed` kept with the ranks of the fences' headings, where these name several. `Rank 1 fails` above the
+        console of all of them tells of one; a log that says itself who speaks knows better."""
         lines = kept.split(b"\n")
         for rank, places in self._of_ranks.items() if len(self._of_ranks) > 1 else ():
-            if not any(_says_who(lines[place]) for place in places):
+            told = (split_prefix(lines[place][:400].decode("utf-8", "replace")) for place in places)
+            if all((x.rank, x.local_rank, x.task, x.actor) == (None,) * 4 for x in told):
                 for place in filter(lines.__getitem__, places):
                     lines[place] = b"[rank%d]: %s" % (rank, lines[place])
         return b"\n".join(lines)
@@ -147,20 +137,21 @@ class FenceMask(LineMask):
         self._place += 1
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
         fence, info = (found[1], found[2].strip()) if found else (b"", b"")
-        if not self._fence:
+        if not self.open:
             if found:
-                self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+                self.open, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
                 self._margin = line[: found.start(1)]
             elif line.strip():
                 self._heading = line
             return b""
-        if fence.startswith(self._fence) and not info:
+        if fence.startswith(self.open) and not info:
             rank = _rank_of(self._heading.decode("utf-8", "replace"))
             self._of_ranks |= {rank: self._inside} if rank is not None else {}
-            self._fence, self._heading, self._inside = b"", b"", []
+            self.open, self._heading, self._inside = b"", b"", []
             return b""
         self._inside.append(self._place)
-        return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
+        before = len(commonprefix([line, self._margin]))  # noqa: RUF071 - of the fence too, so it is none of the text
+        return b"" if self._is_page else line[before:]  # "```python" inside a fence is text
 
 
 class Unquoting(Reader):
@@ -173,7 +164,10 @@ class Unquoting(Reader):
     def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         if self._margins is None:
-            self._margins = _margins_of(data)
+            self._margins, text = [], data
+            while len(self._margins) < MAX_MARGINS and (margin := margin_of(text)):  # of replies, from outside in
+                self._margins.append(margin)
+                text = _without(text, [margin])
             if self._margins and not is_issue(_without(data, self._margins), is_pasted=True):
                 self._mask = None
         data = _without(data, self._margins)
@@ -196,15 +190,6 @@ def _quoted(lines: list[bytes]) -> Iterator[bytes]:
         yield from inside if is_log else [b""] * len(inside)
 
 
-def _margins_of(text: bytes) -> list[bytes]:
-    """The margins of a reply to a reply, from the outside in."""
-    margins: list[bytes] = []
-    while len(margins) < MAX_MARGINS and (margin := margin_of(text)):
-        margins.append(margin)
-        text = _without(text, [margin])
-    return margins
-
-
 def margin_of(text: bytes) -> bytes:
     """Yield what every line of a quoted paste begins with, `>`, a box edge or blanks; nothing where some line does not."""
     lines = [line for line in text.split(b"\n") if line.strip()]
@@ -225,21 +210,11 @@ def margin_of(text: bytes) -> bytes:
 
 def _without(data: bytes, margins: list[bytes]) -> bytes:
     for margin in margins:
-        data = b"\n".join([_inside(line, margin) for line in data.split(b"\n")])
+        lines = [line.removeprefix(margin) for line in data.split(b"\n")]
+        if margin == _EDGE:
+            lines = [line.rstrip().removesuffix(_EDGE).rstrip() for line in lines]
+        data = b"\n".join([line.removeprefix(b" ") for line in lines] if margin in (b">", _EDGE) else lines)
     return data
-
-
-def _inside(line: bytes, margin: bytes) -> bytes:
-    line = line.removeprefix(margin)
-    if margin == _EDGE:
-        line = line.rstrip().removesuffix(_EDGE).rstrip()
-    return line.removeprefix(b" ") if margin in (b">", _EDGE) else line
-
-
-def _dedented(line: bytes, margin: bytes) -> bytes:
-    """A line inside a fence without what stands before the fence, as far as it stands before the line too."""
-    same = (at for at, (a, b) in enumerate(zip(line, margin, strict=False)) if a != b)
-    return line[next(same, min(len(line), len(margin))) :]
 
 
 # --- whose log a fence holds ------------------------------------------------------------------------------------
@@ -253,8 +228,3 @@ def _rank_of(heading: str) -> int | None:
     place = words.index("rank")
     before, number = words[place - 1] if place else "", "".join(words[place + 1 : place + 2])
     return int(number) if number.isdecimal() and int(number) < MAX_RANK and before not in _OTHER_RANKS else None
-
-
-def _says_who(line: bytes) -> bool:
-    told = split_prefix(line[:400].decode("utf-8", "replace"))
-    return any(x is not None for x in (told.rank, told.local_rank, told.task, told.actor))

@@ -80,9 +80,8 @@ Input = str | os.PathLike[str] | Text | BinaryIO
 
 
 def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = None) -> Iterator[Source]:
-    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
-
-    Past the deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
+    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing. Past the
+    deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
     expanded: list[Input] = []
     for given in inputs:
         is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
@@ -156,11 +155,10 @@ def _from_path(path: str, seen: Seen, deadline: Deadline | Share, *, is_given: b
         yield Source(path, "binary", skipped=why_not(path, error))
         return
     with raw:
-        if stat.S_ISREG(status.st_mode):
-            for source in _from_file(raw, path, status.st_size, deadline):
-                yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
-        else:
-            yield from _from_stream(raw, path, None, deadline)
+        is_file = stat.S_ISREG(status.st_mode)
+        found = _from_file(raw, path, status.st_size, deadline) if is_file else _from_stream(raw, path, None, deadline)
+        for source in found:
+            yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
 
 
 def _is_remote(given: object) -> bool:

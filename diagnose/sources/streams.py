@@ -10,6 +10,7 @@ import codecs
 import io
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -112,7 +113,7 @@ def as_utf8(raw: Stream, encoding: Encoding) -> Readable:
 def inflated(
     raw: Stream, compression: Compression, damage: list[str], deadline: Deadline | Share | None = None
 ) -> Readable:
-    """Gives the decoded bytes of a stream; concatenated members are read through, damage and the deadline end it."""
+    """Gives the decoded bytes of a stream, also of members one after the other; damage and the deadline end it."""
     return Readable(_inflated(raw, compression, damage, deadline or Deadline()), raw)
 
 
@@ -149,7 +150,7 @@ def _inflated(raw: Stream, compression: Compression, damage: list[str], deadline
     except Exception as error:  # of decoders and stores: OSError, ValueError, LZMAError, ZstdError have no common ancestor
         saved = error.salvaged if isinstance(error, _DamagedError) else b""
         damage.append(f"damaged after {bytes_out + len(saved):,} decoded bytes ({error})")
-        yield saved
+        yield bytes(saved)
 
 
 def missing_extra(compression: Compression) -> str | None:
@@ -186,17 +187,12 @@ class _Gzip:
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(GZIP)
 
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
+    def __getattr__(self, name: str) -> Any:  # `eof`, `unused_data`
+        return getattr(self._zlib, name)
 
     @property
     def needs_input(self) -> bool:
         return not self._zlib.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
 
     def decompress(self, data: bytes, limit: int) -> bytes:
         data = self._zlib.unconsumed_tail + data
@@ -204,24 +200,18 @@ class _Gzip:
         try:
             return self._zlib.decompress(data, limit)
         except zlib.error as error:
-            raise _DamagedError(_salvaged(saved, data), error) from error
+            raise _DamagedError(saved, data, error) from error
 
 
 class _DamagedError(Exception):
-    def __init__(self, salvaged: bytes, error: zlib.error) -> None:
+    """`salvaged`: what comes byte by byte up to the damage, since the last lines before it may be the ones that matter."""
+
+    def __init__(self, decoder: Any, data: bytes, error: zlib.error) -> None:
         super().__init__("wrong checksum" if " data check" in str(error) else str(error))
-        self.salvaged = salvaged
-
-
-def _salvaged(decoder: Any, data: bytes) -> bytes:
-    """Decodes byte by byte up to the damage: the last lines before it may be the ones that matter."""
-    out: list[bytes] = []
-    try:
-        for index in range(len(data)):
-            out.append(decoder.decompress(data[index : index + 1]))
-    except zlib.error:
-        pass
-    return b"".join(out)
+        self.salvaged = bytearray()
+        with suppress(zlib.error):
+            for index in range(len(data)):
+                self.salvaged += decoder.decompress(data[index : index + 1])
 
 
 class _Zstandard:
@@ -232,13 +222,8 @@ class _Zstandard:
     def __init__(self) -> None:
         self._decoder = import_module("zstandard").ZstdDecompressor().decompressobj()
 
-    @property
-    def eof(self) -> bool:
-        return bool(self._decoder.eof)
-
-    @property
-    def unused_data(self) -> bytes:
-        return cast(bytes, self._decoder.unused_data)
+    def __getattr__(self, name: str) -> Any:  # `eof`, `unused_data`
+        return getattr(self._decoder, name)
 
     def decompress(self, data: bytes, _limit: int) -> bytes:
         return cast(bytes, self._decoder.decompress(data)) if data else b""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from ..lines.lazy_pattern import lazy
@@ -66,8 +66,10 @@ def as_typed(data: bytes) -> bytes:
 def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
     lines = data.decode("utf-8", "surrogateescape").split("\n") if WIDTHS.start < len(data) <= MAX_BYTES else [""]
-    width = _width(lines)
-    if width is None:
+    lengths = list(map(len, lines))
+    width = max(lengths)
+    stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
+    if width not in WIDTHS or not stands_out:  # a log's own lines have all lengths
         return None
     full = [n for n, line in enumerate(lines[:-1]) if len(line) == width and lines[n + 1] and not _TABLE.match(line)]
     services = [found[0] if (found := _SERVICE.match(line)) else "" for line in lines]
@@ -78,22 +80,15 @@ def unwrapped(data: bytes, known: Known) -> bytes | None:
         return None
     if not _cut_words(lines, breaks) and not _is_known(lines, breaks, known):  # lines of their own, and no rests
         return None
-    return "\n".join(_joined(lines, services, frozenset(breaks))).encode("utf-8", "surrogateescape")
+    for n in reversed(breaks):  # from the last one on, so that a line of several parts ends at the place of its first
+        lines[n] += lines[n + 1]
+        lines[n + 1] = services[n + 1] = ""
+    return "\n".join(map("".join, zip(services, lines, strict=True))).encode("utf-8", "surrogateescape")
 
 
 def _begins(line: str, before: str) -> bool:
     """Whether a line below a full one has a beginning of its own."""
     return bool(_HEAD.match(line) or (not before[-1:].isalnum() and _EXCEPTION.match(line)))
-
-
-def _width(lines: Sequence[str]) -> int | None:
-    """The length of the longest lines, where these stand out: a log's own lines have all lengths."""
-    lengths = list(map(len, lines))
-    width = max(lengths)
-    if width not in WIDTHS:
-        return None
-    stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
-    return width if stands_out else None
 
 
 def _cut_words(lines: list[str], breaks: list[int]) -> bool:
@@ -122,15 +117,6 @@ def _is_known(lines: list[str], breaks: list[int], known: Known) -> bool:
         text += before + behind + b"\n"
     found = [*(m.span() for m in _FRAME.finditer(text)), *known(text)]
     return any(cuts[bisect_right(cuts, end - MIN_SIDE) - 1] in range(start + MIN_SIDE, end) for start, end in found)
-
-
-def _joined(lines: list[str], services: list[str], breaks: frozenset[int]) -> Iterator[str]:
-    start = 0
-    for number in range(len(lines)):
-        if number not in breaks:
-            yield services[start] + "".join(lines[start : number + 1])
-            yield from [""] * (number - start)
-            start = number + 1
 
 
 # --- rich's tracebacks ----------------------------------------------------------------------------------------------

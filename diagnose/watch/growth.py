@@ -61,11 +61,20 @@ class GrowingFiles:
     def added(self) -> Iterator[tuple[Log, bytes]]:
         """Yield what was added since the last call, until every file is read to its end."""
         self._look_around()
-        for inode, log in list(self._followed.items()):
+        for inode, known in list(self._followed.items()):
+            log = known
             if os.fstat(log.file.fileno()).st_size < log.offset:  # truncated
                 self._rename(log)
-                self._followed[inode] = Log(log.path, log.path, log.file)
-            yield from _added(self._followed[inode])
+                log = self._followed[inode] = Log(log.path, log.path, log.file)
+            log.file.seek(log.offset)
+            while data := log.file.read(CHUNK_BYTES):
+                log.offset += len(data)
+                data = log.rest + data
+                end = data.rfind(b"\n") + 1
+                end = len(data) if not end and len(data) > MAX_LINE_BYTES else end
+                log.rest = data[end:]
+                if end:
+                    yield log, data[:end]
 
     def close(self) -> None:
         """Let all files go."""
@@ -103,18 +112,6 @@ class GrowingFiles:
             taken = {other.name for other in self._followed.values()} | self._given
             log.name = next(name for n in range(1, MAX_FILES) if (name := f"{log.path}.{n}") not in taken)
             self._given.add(log.name)
-
-
-def _added(log: Log) -> Iterator[tuple[Log, bytes]]:
-    log.file.seek(log.offset)
-    while data := log.file.read(CHUNK_BYTES):
-        log.offset += len(data)
-        data = log.rest + data
-        end = data.rfind(b"\n") + 1
-        end = len(data) if not end and len(data) > MAX_LINE_BYTES else end
-        log.rest = data[end:]
-        if end:
-            yield log, data[:end]
 
 
 class GrowingScan:

@@ -167,10 +167,7 @@ class Standing:
 
     def _move(self, rank: int, step: int, now: float) -> bool:
         """Note a step; tell whether the rank had been said to have stopped."""
-        pace = self._paces.get(rank)
-        if pace is None:
-            self._paces[rank] = _Pace(step, now)
-            return False
+        pace = self._paces.setdefault(rank, _Pace(step, now))
         if step == pace.step:
             return False
         was_stopped = pace.said == "stopped"
