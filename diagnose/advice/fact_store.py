@@ -172,10 +172,8 @@ def differences(facts: Facts) -> tuple[Remark, ...]:
 
 
 def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:
-    """Processes of one job that print different values, else what a file beside the logs states against what they print.
-
-    One process that prints two values says nothing about others.
-    """
+    """Processes of one job that print different values, else what a file beside the logs states against what they print."""
+    # One process that prints two values says nothing about others.
     printed = [v for v in values if v.surety == 3 and (v.ranks or v.hosts)]
     sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
     run, file = (next((v for v in values if v.surety == surety), None) for surety in (3, 2))

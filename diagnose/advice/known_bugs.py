@@ -38,10 +38,7 @@ Standing = Literal["confirmed", "possible", "refuted"]
 
 
 def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Remark, ...]:
-    """Set the role of each versioned bug's event by the facts, join what mends it to its fields; yield the notices.
-
-    Called once, between `build_job` and the questions. A bug of the table that its facts prove joins `job.events`.
-    """
+    """Set the role of each versioned bug's event by the facts, join what mends it to its fields; yield the notices."""
     fixes = fixes_of(catalogue)
     versioned = [e for e in job.events if e.rule.applies_to]
     answers = {rule.id: standing(rule, facts) for rule in {id(e.rule): e.rule for e in versioned}.values()}

@@ -3,10 +3,7 @@
 Out of memory: PyTorch (`c10/cuda/CUDACachingAllocator.cpp`) prints capacity = free + this process + other processes, and
 this process = allocated by tensors + reserved but unallocated (cached blocks that did not fit the request) + the rest (CUDA
 context, NCCL buffers, cuBLAS workspaces).
-Timeouts: which setting governs the group that fired, a value that fits, and when raising it only hides. Defaults: PyTorch's
-NCCL groups 600 s since 2.2 (pull request 110947), 1800 s before, gloo 1800 s; TrainingArguments `ddp_timeout` 1800 s;
-DeepSpeed `DEEPSPEED_TIMEOUT` 30 (minutes); Megatron `--distributed-timeout-minutes` 10; verl
-`actor_rollout_ref.nccl_timeout` 600 s; Lightning's DDP and FSDP strategies take PyTorch's; HCCL_EXEC_TIMEOUT 1836 s.
+Timeouts: which setting governs the group that fired (`flags` of `names.yaml`), and a value that fits.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ VARIABLES: dict[str, str] = NAMES["variables"]
 # Hydra: `trainer.n_gpus_per_node=8`; of a long key the last part is enough
 PATH_ENDS = {"nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size", *(k for k in SETTINGS if len(k) > 16)}
 TEXTS = ("cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf")
-_OWN_PREFIX = lazy(r"(?:NCCL|TORCH_NCCL|GLOO|RCCL|UCX)_[A-Z0-9_]{1,60}")
 
 
 @record
@@ -80,12 +79,10 @@ NumberedLine = tuple[int, str]
 MAX_WORDS = 2000
 MAX_TEXT = 32 * 1024
 MAX_JOINED = 400  # lines of one command
-_ASSIGNMENT = lazy(r"(?:export\s{1,8}|env\s{1,8})?(?P<name>[A-Z][A-Z0-9_]{1,80})=(?P<value>[^\n]{0,400})")
 
-# The trainer of TRL that a script or a file of a traceback is about.
-_TRAINERS = "sft|dpo|grpo|orpo|cpo|kto|ppo|rloo"
-_TRAINER = lazy(rf"\btrl\s{{1,4}}(?P<word>{_TRAINERS})\b|(?:^|[/\s])(?P<file>{_TRAINERS})(?:_trainer)?\.py\b")
-_COMMAND, _PAIR, _VARIABLE, _SBATCH, _PACKAGE = map(lazy, NAMES["patterns"].values())
+_COMMAND, _PAIR, _VARIABLE, _SBATCH, _PACKAGE, _TRAINER, _HYDRA, _OWN_PREFIX, _ASSIGNMENT = map(
+    lazy, NAMES["patterns"].values()
+)
 _LAUNCHERS = [(lazy(p), name) for name, p in NAMES["launchers"].items()]
 _FRAMEWORKS = [(lazy(p, re.IGNORECASE), name) for name, p in NAMES["frameworks"].items()]
 _WRAPPERS = frozenset(["nohup", "exec", "time", "sudo", "env", "numactl", "stdbuf", "timeout"])
@@ -154,9 +151,6 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         elif "=" in word and not word.startswith("-") and _HYDRA.fullmatch(word.partition("=")[0]):
             key, _, value = word.partition("=")
             yield key.lstrip("+"), value
-
-
-_HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
 
 _OF_A_MODEL = {"architectures", "model_type", "hidden_size", "vocab_size", "num_hidden_layers"}

@@ -2,10 +2,7 @@
 
 `train = micro x accumulation x data-parallel size`, solved for the settings nearest to what was meant. Of the four numbers
 the last one is counted, not written down: it is the number of processes that really started, so `64 != 4 * 8 * 1` means
-that one process started. How each framework is told a setting: DeepSpeed `runtime/config.py` (any two of three state the
-third); OpenRLHF `utils/deepspeed/deepspeed.py` (accumulation = train // micro // world, never a flag) and
-`cli/train_ppo_ray.py` (each role takes nodes x GPUs of its own unless colocated; vLLM takes engines x tensor parallel);
-Transformers and TRL (the global batch is derived); Megatron `num_microbatches_calculator.py` and verl (accumulation is).
+that one process started. How each framework is told a setting stands in `flags` of `names.yaml`.
 """
 
 from __future__ import annotations

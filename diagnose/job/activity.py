@@ -95,11 +95,8 @@ def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
 
 
 def first_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
-    """Yield the first of all that are kept: why the rank, which went on, then did more or less than the others.
-
-    Rank 0 warns of what is common to all.
-    """
-    own = [(s, x) for s, x in _complaints(job, _lines_of(job, info.rank)) if info.rank or x.is_error]
+    """Yield the first of all that are kept: why the rank, which went on, then did more or less than the others."""
+    own = [(s, x) for s, x in _complaints(job, _lines_of(job, info.rank)) if info.rank or x.is_error]  # 0 warns for all
     others = [other for other in job.ranks if other != info.rank][:ASKED_RANKS]
     said = {_NUMBERS.sub("", x.message) for other in others for _, x in _lines_of(job, other)} if own else set()
     first = next(((s, x) for s, x in own if x.message.strip() and _NUMBERS.sub("", x.message) not in said), None)

@@ -19,22 +19,17 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     numbers = {s.name: p.attempt or 0 for s in sources if (p := places.by_source[s.name]).kind in NUMBERED}
     first = min([0, *numbers.values()])  # the log of a pod's life before says that it is one, and gives no number
     for source in sources:
-        if source.name not in numbers and source.telling("attempt"):
-            _count_marks(source)
+        count, above = 0, -1
+        events = source.all_events() if source.name not in numbers and source.telling("attempt") else ()
+        for event in sorted(events, key=lambda e: (e.line or 0, e.role not in FAILING)):
+            if event.rule.tells == "attempt":  # `DUE TO JOB REQUEUE`, of job and step, is an end and a mark
+                stated = event.fields.get("n")
+                count = stated if isinstance(stated, int) else count + ((event.line or 0) > above + 1)
+                above = event.line or 0
+            event.attempt = count
         number = numbers.get(source.name, 0) - first
         for event in source.all_events() if number else ():
             event.attempt += number
-
-
-def _count_marks(source: SourceEvents) -> None:
-    """Number the events of one source by its marks; `DUE TO JOB REQUEUE`, of job and step, is an end and a mark."""
-    count, above = 0, -1
-    for event in sorted(source.all_events(), key=lambda e: (e.line or 0, e.role not in FAILING)):
-        if event.rule.tells == "attempt":
-            stated = event.fields.get("n")
-            count = stated if isinstance(stated, int) else count + ((event.line or 0) > above + 1)
-            above = event.line or 0
-        event.attempt = count
 
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
@@ -74,17 +69,6 @@ def decisive_attempt(events: Sequence[Event], signs: Iterable[Event]) -> int:
     alive += [e.attempt for e in events if e.rule.tells == "finished"]
     reached = min(last, max(alive, default=max(failed, default=last)))
     return reached if reached in failed else last
-
-
-def numbered_sources(job: Job) -> set[str]:
-    """Files that tell of the attempts they hold: by their name, or by a line; of the others only lines with a clock do."""
-    marked = {e.source for e in job.events if e.rule.tells == "attempt"}
-    return marked | {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
-
-
-def is_numbered(numbered: set[str], event: Event) -> bool:
-    """Whether the number of its attempt is known."""
-    return event.source in numbered or (event.stamp is not None and event.time is not None)
 
 
 # --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------

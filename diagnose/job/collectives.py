@@ -168,7 +168,6 @@ def _call(event: Event) -> Call | None:
 def find_handled(job: Job) -> list[tuple[Event, Link]]:
     """Yield, of each rank that gave up while it handled an exception of its own, what it said and that exception.
 
-    A `finally` that ends in a barrier never comes back: what is printed last is the wait, and above it what began it.
     Where all that gave up handled the same, it is how the program is written, and tells nothing.
     """
     return job.once(_all_handled)

@@ -134,10 +134,7 @@ def _identity(event: Event) -> tuple[Any, ...] | None:
 
 
 def _specific(event: Event, places: Places) -> tuple[bool, bool, bool, bool]:
-    """A process's own file tells more than the console, a log more than the file of errors or events made from it.
-
-    Of what Ray's workers print, the driver's log is the console on which one reads it in order.
-    """
+    """A process's own file tells more than the console, a log more than the file of errors or events made from it."""
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
     own = own or event.speaker.local_rank is not None  # `--tee`: the console has it as it came, in order with the others

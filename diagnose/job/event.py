@@ -68,10 +68,7 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """One thing that one line (or block, or traceback) says. Who and when are as printed until it is placed; see `settled`.
-
-    What most questions ask for stands first: of a hundred thousand events only so much fits into a processor's cache.
-    """
+    """One thing that one line (or block, or traceback) says; who and when are as printed until it is placed (`settled`)."""
 
     rule: Rule
     cause: str | None

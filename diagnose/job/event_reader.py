@@ -98,11 +98,7 @@ def _signs(reading: SourceReading, stored: SourceScan, scan: SourceScan) -> Iter
 
 
 def lines_without_reports(scan: SourceScan) -> list[Line]:
-    """Yield the kept lines of a source, less those of reports of ours: a job script may end with `diagnose logs`.
-
-    What such a report quotes was said elsewhere. It begins with its heading and ends with the line that counts its inputs;
-    one that lacks an end is left as it is, since what follows it may be news.
-    """
+    """Yield the kept lines of a source, less those of whole reports of ours: a job script may end with `diagnose logs`."""
     lines = kept_lines(scan)
     if not scan.holds(REPORT):
         return lines
@@ -142,10 +138,7 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
 
 
 def _whole(events: list[Event]) -> Iterator[Event]:
-    """Yield the events, in order, without the rest of a block that was read from its first line already.
-
-    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
-    """
+    """Yield the events, in order, without the rest of a block that was read from its first line already."""
     last: dict[str | None, Event] = {}  # by what they tell
     for event in events:
         if event.rule.match == "block":

@@ -149,10 +149,7 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`, `lrdn1696/job_x/attempt_0/0/stderr.log`: names of files and folders.
-
-    A word of a name, or a folder, is a host's where another file says that it is one.
-    """
+    """`gpu-b.dmesg`, `lrdn1696/job_x/0/stderr.log`: a word of a name, or a folder, is a host where another file says so."""
     told = (str(e.fields["host"]) for s in sources for e in s.telling("exit") if e.fields.get("host"))
     hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
@@ -165,10 +162,9 @@ def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) ->
 
 
 def _nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> dict[str, str]:
-    """The node on which Kubernetes put each pod that is there alone: `Successfully assigned ml/worker-1 to gpu-node-12`.
+    """The node on which Kubernetes put each pod, where something is told of it, and no other pod is there.
 
-    Only where something is told of that node does it stand for the pod. Of two pods on one node, each counts its own
-    processes and GPUs from 0.
+    Of two pods on one node, each counts its own processes and GPUs from 0.
     """
     nodes: dict[str, set[str]] = defaultdict(set)
     pods: dict[str, set[str]] = defaultdict(set)

@@ -133,10 +133,7 @@ def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
 
 
 def _count_on_in_attempts(places: Places) -> None:
-    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them.
-
-    Standard output, standard error and error.json of one process lie in one folder: what one tells holds for all.
-    """
+    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
     folders = {n: p.local_rank for n, p in places.by_source.items() if p.kind == "torchrun" and p.local_rank is not None}
     firsts: dict[str, set[int]] = defaultdict(set)
     for name, local in folders.items():
@@ -187,10 +184,7 @@ def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """A process that tells of others' ends is a launcher, and none of the ranks whose lines it passes on.
-
-    journald names for all lines of a unit the one process that opened its output: `n7 train.sh[4711]: [rank3]: …`.
-    """
+    """A process that tells of others' ends is a launcher, and none of the ranks: `n7 train.sh[4711]: [rank3]: …`."""
     for event in (e for s in sources for e in s.telling("exit", "signal-sent") if e.speaker.pid is not None):
         for where in {places.host(event.speaker.host) or "", ""}:
             places.rank_of_pid[where, event.speaker.pid or 0] = None

@@ -88,10 +88,7 @@ def _place_boxed(source: SourceEvents) -> None:
 
 
 def _remote_pid(event: Event) -> int | None:
-    """Ray's driver prints a worker's exception with the worker's process id: `ray::Trainer.step() (pid=28716, ip=…)`.
-
-    Of tasks that waited for one another, the innermost is named last above what it raised.
-    """
+    """Ray's driver prints a worker's exception with its pid, the innermost last: `ray::Trainer.step() (pid=28716)`."""
     tb = event.traceback
     if tb is None:
         return None
@@ -139,10 +136,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
 
 
 def _with_pid(places: Places, event: Event, pid: int) -> int | None:
-    """Yield the rank with a process id on the event's host, or on any if it is not known to be on another one.
-
-    Each host counts anew, and so does each container.
-    """
+    """Yield the rank with a process id on the event's host, or on any if it is not known to be on another one."""
     ranks: Mapping[tuple[str, int], int | None] = places.rank_of_pid
     if (event.host or "", pid) in ranks:
         return ranks[event.host or "", pid]

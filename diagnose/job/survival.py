@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, reborn_at, restarted_until
+from .attempt import BUFFERED_LINES, HISTORY_S, NUMBERED, reborn_at, restarted_until
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
@@ -35,11 +35,13 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    numbered, until, began_s, outlived = numbered_sources(job), restarted_until(job), _began(job), _Outlived(job)
-    reborn = reborn_at(job)
+    until, began_s, outlived, reborn = restarted_until(job), _began(job), _Outlived(job), reborn_at(job)
+    # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
+    numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
+    numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
     earlier = [
         e for e in job.events
-        if (e.attempt != job.attempt and is_numbered(numbered, e))
+        if (e.attempt != job.attempt and (e.source in numbered or (e.stamp is not None and e.time is not None)))
         or (e.line or 0) < reborn.get(e.source, 0)
         or (e.line or 0) <= until.get((e.source, e.host), until.get((e.source, None), 0))
         or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
@@ -207,10 +209,7 @@ def _undone(events: Sequence[Event]) -> set[Event]:
 
 
 def _caught(events: Sequence[Event]) -> set[Event]:
-    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
-
-    Of those that a rule knows the last one may still be what ended it. Containers number their processes alike each time.
-    """
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first."""
     raised: dict[tuple[object, ...], list[Event]] = {}
     ends: dict[str, list[int]] = {}
     for e in events:
@@ -224,7 +223,7 @@ def _caught(events: Sequence[Event]) -> set[Event]:
         first, last = alike[0], alike[-1]
         is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
         if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
-            found.update(alike if first.rule.generic else alike[:-1])
+            found.update(alike if first.rule.generic else alike[:-1])  # the last one may still be what ended it
     return found
 
 

@@ -116,10 +116,7 @@ def show_time(job: Job, seconds: float | None) -> str | None:
 
 
 def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, ...]:
-    """Yield the innermost frames that are no library's, innermost first; empty where all are.
-
-    Of the exception that stands on `line`; where only libraries raised that, of the one next to it in the chain.
-    """
+    """Yield the innermost frames that are no library's, of the exception on `line`, else of the next one in the chain."""
     if traceback is None or line is None:
         return ()
     raised: tuple[Traceback | Link, ...] = (traceback, *traceback.links)

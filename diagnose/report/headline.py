@@ -44,7 +44,11 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     is_named = _names(said, verdict)
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
-        raised = _cut_inside(_raised(root.first, said))
+        raised = RAISED_IN.sub("", _raised(root.first, said))
+        raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
+        if len(raised) > MOST_SAID:  # what is wrong stands at its begin or its end
+            head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
+            raised = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
         place = f"{file_name(own.file)}:{own.line}"
         at = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
         return _whole(translator.say("headline.code", **at, said=raised, is_inferred="inferred-rank" in verdict.reasons))
@@ -95,16 +99,6 @@ def suspect(job: Job) -> dict[str, str]:
 def file_name(path: str) -> str:
     """Yield the last part of a path of POSIX or Windows."""
     return PurePosixPath(path.replace(BACKSLASH, "/")).name
-
-
-def _cut_inside(raised: str) -> str:
-    """An exception on one line: what is wrong stands at its begin or its end."""
-    raised = RAISED_IN.sub("", raised)
-    raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
-    if len(raised) <= MOST_SAID:
-        return raised
-    head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
-    return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
 def _whole(text: str) -> str:

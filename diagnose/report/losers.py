@@ -65,10 +65,7 @@ def _began(s: Candidate, bounds: Container[Event]) -> float | None:
 
 
 def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
-    """Whether it is only another reading of the lines that name the root.
-
-    That a preempted job was told to stop is not loud; and the file that a known bug took away is missing by that very line.
-    """
+    """Whether it is only another reading of the lines that name the root, as that a preempted job was told to stop."""
     if s.events and s.finding is None:
         return all((e.source, e.line) in lines for e in s.events)
     if s.cause != "process.terminated" or s.first is not None or s.finding is None:

@@ -112,7 +112,8 @@ class _Redactor:
             parts = tuple(self.walk(v, name) for v in value)
             return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
         if isinstance(value, list):
-            return self._lines(value) if value and all(map(_is_line, value)) else [self.walk(v, name) for v in value]
+            is_lines = all(isinstance(x, list) and [*map(type, x)] == [int, str] and "\n" not in x[1] for x in value)
+            return self._lines(value) if value and is_lines else [self.walk(v, name) for v in value]
         return value
 
     def _lines(self, rows: list[Any]) -> list[Any]:
@@ -192,11 +193,6 @@ class _Redactor:
             self.numbers[kind] += 1
             self._placeholders[kind, value] = f"<{kind}-{self.numbers[kind]}>"
         return self._placeholders[kind, value]
-
-
-def _is_line(row: Any) -> bool:
-    number_and_text = isinstance(row, list) and [type(part) for part in row] == [int, str]
-    return number_and_text and "\n" not in row[1]
 
 
 def _key_blocks(text: str) -> Iterator[Found]:

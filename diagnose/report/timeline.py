@@ -28,8 +28,8 @@ SHOWN_TELLS = ("attempt", "finished", "activity", "killed")
 def bounded_times(job: Job) -> Mapping[Event, str]:
     """Yield the events whose time is the earliest or the latest that it can be, and which.
 
-    A line that prints no time has that of a line near it. A watchdog says how long it had waited: without a clock of its
-    own its report was printed long after the line above. What stands above the first clock of a file was printed before.
+    A line that prints no time has that of a line near it: a watchdog's report of a wait was printed long after the line
+    above, what stands above the first clock of a file before that.
     """
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in job.events:
@@ -83,11 +83,7 @@ def timeline_rows(
 def _root_first(
     groups: list[list[Event]], verdict: Verdict, bounds: Mapping[Event, str], earlier: set[Event]
 ) -> tuple[list[list[Event]], set[Event]]:
-    """Yield the entries with the root above what it brought about, and the root's events that stay below it.
-
-    A root that has no time of its own, or one of the same seconds as a launcher's report, is moved up; another was
-    printed late.
-    """
+    """Yield the entries with the root above what it brought about, and its events that were firmly printed later."""
     followed = {c.cause for c in verdict.candidates if c.explained_by} | summed_up(e for g in groups for e in g)
     roots = rooted(verdict)[0]
     if any(g[0].time is None for g in groups):  # then a summary's time, often the only one, does not make it the first
@@ -164,14 +160,11 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
 
 
 def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]], job: Job, show: Exhibitor) -> Attempt:
-    """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure.
-
-    That a process ended, or that others lost it, is shown where nothing else is told.
-    """
+    """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure."""
     times = [e.time for e in events if e.time is not None and e.has_own_time]
     start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
     failures = [e for e in events if e.role in FAILING]
-    for follows in ("exit", "peer-lost"):
+    for follows in ("exit", "peer-lost"):  # which are shown where nothing else is told
         failures = [e for e in failures if e.rule.tells != follows] or failures
     told = [e for e in failures if (e.source, e.line) in proof] or failures
     first = next((e for e in told if e.role == "cause"), next(iter(told), None))

@@ -125,22 +125,14 @@ class Translator:
 
     def _of(self, cause: str | None) -> Translation | None:
         if cause and cause not in self._read:
-            self._read[cause] = _find(cause, self._folders)
+            homes = [folder / cause.replace(".", "/", 1) for folder in reversed(self._folders)]
+            # The last folder that speaks of it counts: what a user rewrote must not be shown in our words.
+            home = next((x for x in homes if (x / FILE).is_file() or (x / "cause.yaml").is_file()), None)
+            self._read[cause] = _read(home / FILE) if home is not None and (home / FILE).is_file() else None
         return self._read[cause] if cause else None
 
 
 ENGLISH = Translator()
-
-
-def _find(cause: str, folders: Sequence[Path]) -> Translation | None:
-    """The last folder that speaks of the cause counts: what a user rewrote must not be shown in our words."""
-    for folder in reversed(folders):
-        home = folder / cause.replace(".", "/", 1)
-        if (home / FILE).is_file():
-            return _read(home / FILE)
-        if (home / "cause.yaml").is_file():
-            return None
-    return None
 
 
 def _read(path: Path) -> Translation:

@@ -55,8 +55,7 @@ def read_all(
 ) -> Scan:
     """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist.
 
-    `workers`: how many processes read files; None: by size and cores. `pool` reads them instead. The result does not
-    depend on either.
+    `workers`: how many processes read files; None: by size and cores. `pool` reads them instead.
     """
     scan = Scan(catalogue=rules.key)
     places: list[_Found] = []

@@ -164,13 +164,10 @@ class Meaning:
         self.known: dict[Kind, tuple[Reading, ...]] = {}
 
     def kind(self, line: bytes) -> Kind | None:
-        """Yield the kind of a line; None where it is too long, or kinds decide nothing.
-
-        The first byte counts: seconds since 1970 begin with 1 or 2, not with any number.
-        """
+        """Yield the kind of a line; None where it is too long, or kinds decide nothing."""
         if not self.is_told or len(line) > MAX_SHAPE_BYTES:
             return None
-        shape = line[:1] + line.translate(DIGITS)
+        shape = line[:1] + line.translate(DIGITS)  # seconds since 1970 begin with 1 or 2, not with any number
         if not self._marks:
             return shape
         spots = self._spots.get(shape)

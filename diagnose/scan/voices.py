@@ -75,10 +75,7 @@ class Voices:
         self._index: _Index | None = None
 
     def pass_by(self, at: int, speaker: bytes, most_lines: int, most_bytes: int) -> tuple[int, int, int]:
-        """Pass by what others say from the line at offset `at` on; yield where it ends, its lines, and its bytes.
-
-        It ends with the line that takes more bytes than `most_bytes`, each line cut to MAX_TEXT.
-        """
+        """Pass by what others say from the line at offset `at` on; yield where it ends, its lines, and its (cut) bytes."""
         if self._index is None and self._passed > INDEX_AFTER * len(self.data):
             self._index = _Index(self.data)
         if self._index is not None:

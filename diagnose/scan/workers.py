@@ -41,7 +41,7 @@ def unread(source: Source, reason: str = UNREAD) -> SourceScan:
 
 def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Tell | None = None) -> SourceScan:
     """Yield the scan of one part of a source."""
-    return _last(scan_by_block(part, rules, deadline, tell))
+    return next(filter(None, scan_by_block(part, rules, deadline, tell)))
 
 
 def scan_by_block(
@@ -71,15 +71,14 @@ def scan_by_block(
 def _keep_what_is_freed() -> None:
     """Let the next block have the memory of one that goes: new pages for each took a tenth of the time and more.
 
-    The C library gives back what it holds beyond twice the largest piece that it has seen freed (glibc's `mallopt(3)`, on
-    its dynamic threshold). This one is never touched, so it takes no memory itself.
+    glibc gives back what it holds beyond twice the largest piece that it has seen freed (`mallopt(3)`), as this one is.
     """
     bytes(FREED_BYTES)
 
 
 def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline) -> SourceScan:
     """Yield what a scanner finds in blocks, until they or the time end."""
-    return _last(_feed(scanner, blocks, source, deadline))
+    return next(filter(None, _feed(scanner, blocks, source, deadline)))
 
 
 def _feed(
@@ -102,14 +101,6 @@ def _feed(
         found = unread(source, f"not read: {broken_off(error)}")
     found.gaps += tuple(d for d in source.damage if d not in found.gaps)
     yield found
-
-
-def _last(steps: Iterator[SourceScan | None]) -> SourceScan:
-    found = None
-    for step in steps:
-        found = step
-    assert found is not None
-    return found
 
 
 # --- what goes through the pipes --------------------------------------------------------------------------------

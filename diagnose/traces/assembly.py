@@ -154,8 +154,11 @@ class Assembly:
         frame = read_frame(text)
         if segment.is_ray and self._accept_remote(number, text, frame):
             return True
-        if frame is not None and not segment.is_sure:
-            return self._take_back(number, frame)
+        if frame is not None and not segment.is_sure:  # `Loss: 1.2` of another writer stood between two frames
+            segment.exception = segment.message = segment.last_text = ""
+            segment.exception_line = 0
+            segment.frames.append(frame)
+            return self._take(number)
         if text.strip() == '"""':  # around the text of a RemoteTraceback
             if segment.depth == 0:
                 self._expects_inner = True
@@ -223,14 +226,6 @@ class Assembly:
             self._begin_segment("inner", self.segment.depth + 1)
             return self._name_exception(number, found)
         return CARETS.match(text) is not None and self._take(number)
-
-    def _take_back(self, number: int, frame: Frame) -> bool:
-        """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""
-        segment = self.segment
-        segment.exception = segment.message = segment.last_text = ""
-        segment.exception_line = 0
-        segment.frames.append(frame)
-        return self._take(number)
 
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:

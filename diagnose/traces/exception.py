@@ -108,10 +108,8 @@ class Segment:
 
     @property
     def is_ray(self) -> bool:
-        """Whether what a remote task raised follows: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`.
-
-        Ray 0.7 wrote `RayTaskError: ray_worker (pid=39340, host=n7)`.
-        """
+        """Whether what a remote task raised follows: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`."""
+        # Ray 0.7 wrote `RayTaskError: ray_worker (pid=39340, host=n7)`
         is_old = self.exception.endswith(WORDS["remote"]) and "(pid=" in self.last_text
         return is_old or "ray::" in self.last_text or self.last_text.lstrip().startswith(WORDS["lost_input"])
 

@@ -1,17 +1,12 @@
 """Exceptions in other words: logged by their message alone, quoted in the message of another one, or told again.
 
     2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
-    Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
-    DataLoader worker (pid 20991) is killed by signal: Bus error.
-    [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
+    CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
     2026-11-20 17:03:28 - ERROR - worker 3 is gone: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
-    2026-11-20 17:03:28 - ERROR - worker 3 failed: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
-    Error in call to target 'src.models.Net':
-    OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
-have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
-A compiler, a validator or an engine prints what was raised first behind words of its own (`quoted_in`).
+have printed for it, in which a rule about exceptions is looked for. A compiler, a validator or an engine prints what was
+raised first behind words of its own (`quoted_in`).
 """
 
 from __future__ import annotations
@@ -148,10 +143,7 @@ def exception_text(exception: str, message: str) -> str:
 
 
 def exception_lines(told: Iterable[tuple[Traceback, Told]]) -> dict[int, list[Traceback]]:
-    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included.
-
-    `told`: each with what `exceptions` says of it.
-    """
+    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included."""
     found: dict[int, list[Traceback]] = {}
     for tb, all_of_it in told:
         at: set[int] = set()  # a chain may share them
@@ -169,8 +161,7 @@ def inside_lines(
 ) -> set[int]:
     """Yield the lines of frames: source code, in which nothing is an exception that was raised.
 
-    `of_exceptions`: the lines of `exception_lines`. `keys`: who speaks on each line; what others say between the frames
-    of one, as woven ranks do, is theirs.
+    `keys`: who speaks on each line; what others say between the frames of one, as woven ranks do, is theirs.
     """
     if not tracebacks:
         return set()
@@ -185,12 +176,7 @@ def inside_lines(
 
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
-    """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source.
-
-        >>> fut.wait()                                  a doctest, a tutorial, a pasted session: the prompt stands above
-        Traceback (most recent call last):
-        ...                                             and whoever quoted it left the frames out
-        ValueError: foo
+    """Yield the first lines of those tracebacks that are quoted, as in a doctest or a pasted session, below its prompt.
 
     A session's frames are of no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print before
     they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
@@ -209,13 +195,7 @@ def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
 
 
 def quoting(lines: Sequence[Line], index: int) -> Line:
-    """Yield the head above a line that c10 quotes; any other line as it is.
-
-    [rank3]:[E… ProcessGroupNCCL.cpp:542] [Rank 3] … NCCL error: remote process exited or there was a network error, …
-    ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
-    Last error:
-    socketProgress: Connection closed by remote peer gpu-07<41512>
-    """
+    """Yield the head above a line that c10 quotes below `Last error:`, `[rank3]:[E… …]`; any other line as it is."""
     line, above = lines[index], lines[max(0, index - MOST_LINES) : index]
     if speaker_key(line.prefix) or not above or above[-1].message.strip() != LAST_ERROR:
         return line

@@ -46,10 +46,7 @@ class StackThread:
 
 @record
 class StackDump:
-    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells.
-
-    `reason` is why it was made, where a crash made it.
-    """
+    """One process at one moment; `rank` is a hint from the prefix or a heading; `reason`: why a crash made it."""
 
     form: str
     pid: int | None = None

@@ -74,9 +74,8 @@ class StackGroup:
 class StackTree:
     """The merged view.
 
-    `pattern` is `waiting` (a crowd in a collective, suspects elsewhere), `backward` (a crowd in one backward pass, in which
-    DDP reduces gradients, suspects where nothing is computed), `desync` (different collectives; suspects
-    are the minority, none when equal), `together` (all in one collective), `apart` (nobody in one), `none`.
+    `pattern`: `waiting` (a crowd in a collective, suspects elsewhere), `backward` (the same in a backward pass, in which
+    DDP reduces gradients), `desync` (suspects are the minority), `together`, `apart` (in none), `none`.
     """
 
     groups: tuple[StackGroup, ...]

@@ -106,30 +106,23 @@ class _Reader:
         self._end_line, self._noise = line.number, 0
 
     def _begin_thread(self, thread: StackThread, line: Line, *frames: StackFrame) -> None:
-        if self._dump is None or not self._fits(thread, self._dump):
+        is_second = thread.is_main and any(t.is_main for t, _ in self._threads)  # a dump has one main thread
+        is_next = bool(self._threads) and (not thread.thread_id or thread.thread_id in self._seen)
+        form = self._dump.form.partition("-")[0] if self._dump is not None else None
+        if is_second or is_next or form != thread.form.partition("-")[0]:
             self._begin(StackDump(thread.form), line)
         self._threads.append((thread, [*frames]))
         self._seen.add(thread.thread_id)
         self._end_line, self._noise = line.number, 0
 
     def _begin_announced(self, thread: StackThread, above: Line | None) -> None:
-        """End a dump that has its current thread where a record stands above the next one: another process begins there.
-
-        A watchdog of the program's own says why it dumps: `[rank 0] ERROR: no step for 60 s, dumping stacks`.
-        """
+        """End a dump that has its current thread where a record stands above the next one: another process begins there."""
         if above is None or not above.prefix.end or thread.form.partition("-")[0] != "faulthandler":
             return
         if self._dump is None or any(t.state == "current" for t, _ in self._threads):
             self.close()
-            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):
+            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):  # `ERROR: no step for 60 s, dumping …`
                 self._heading = (above.prefix.rank, above.number)
-
-    def _fits(self, thread: StackThread, dump: StackDump) -> bool:
-        """Say whether a thread belongs to the open dump, which has one main thread."""
-        is_second = thread.is_main and any(t.is_main for t, _ in self._threads)
-        if is_second or thread.form.partition("-")[0] != dump.form.partition("-")[0]:
-            return False
-        return not self._threads or (bool(thread.thread_id) and thread.thread_id not in self._seen)
 
     def _feed_open(self, text: str, line: Line) -> None:
         if not text.strip():

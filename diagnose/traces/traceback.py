@@ -69,10 +69,7 @@ class Traceback:
 
 
 def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, same: Same = lambda x: x) -> list[Traceback]:
-    """Find every traceback in the lines of one source, in the order of their first lines.
-
-    `keys`: who speaks on each line. `same`: yields, for frames, equal ones that were met before.
-    """
+    """Find every traceback in the lines of one source, in order; `keys`: who speaks on each line; `same`: shares frames."""
     keys = speaker_keys(lines) if keys is None else keys
     found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed, same))]
     heads = {number for tb in found for number in (tb.line - 1, tb.line)}
@@ -155,13 +152,8 @@ _ANNOUNCES = lazy(WORDS["announces"])
 def _is_warned(tb: Traceback, by_number: Mapping[int, Line]) -> bool:
     """Whether it was logged as a warning, by its own prefix or by the line above: the program caught it and went on.
 
-        WARNING 11-20 17:03:21 [cache.py:123] Could not write the cache, going on without it.
-        Traceback (most recent call last):
-          …
-        OSError: [Errno 28] No space left on device
-
     Python prints a traceback from the frame that caught it on: one that begins in a module, or where a thread or a process
-    begins, nobody caught, whatever was logged above it.
+    begins, nobody caught, whatever was logged above it (`WARNING … Could not write the cache, going on without it.`).
     """
     head, above = by_number.get(tb.line), by_number.get(tb.line - 1)
     if head is None:
@@ -174,10 +166,7 @@ def _is_warned(tb: Traceback, by_number: Mapping[int, Line]) -> bool:
 
 
 def record_above(above: Line | None, outermost: Frame | None) -> Line | None:
-    """Yield the record of a rank that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
-
-    What nobody caught begins in a module, and may stand below any other rank's record.
-    """
+    """Yield the record of a rank above that tells of what was caught: `[ERROR] (r1) augmentation failed`."""
     if above is None or _is_uncaught(outermost) or not above.message.strip():
         return None
     who = above.prefix

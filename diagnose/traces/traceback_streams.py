@@ -46,10 +46,7 @@ def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
 
 
 def _is_adrift(speaker: _Speaker, latest: _Speaker, line: Line, text: str) -> bool:
-    """Give a line without a speaker to the traceback it goes on with, whose speaker is known; say whether it did.
-
-    torch's excepthook leaves blank lines without their `[rank3]: `; a logger puts its head before the first line only.
-    """
+    """Give a line without a speaker (blank, or not the first of a record) to the traceback it goes on with, if it does."""
     if speaker.open or not latest.open:
         return False
     if latest.is_record and text.strip():

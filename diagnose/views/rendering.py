@@ -53,10 +53,7 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
     template: str | Path | None = None,
     redact: bool = True,
 ) -> str:
-    """Yield the report in one form; `redact=False` leaves secrets and private items in it.
-
-    A report is in the language that it was made in: another `lang` is refused. Raises `UsageError`.
-    """
+    """Yield the report in one form; `redact=False` leaves secrets in it. Raises `UsageError`, as for another language."""
     if lang is not None and lang != report.language:
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
