@@ -82,10 +82,9 @@ class Verifier:
         """The hit of a rule that more than a line verifies later."""
         candidates = [self._matcher.index.candidates[n] for n in rule.forms]
         first, pieces = passage.pieces()
-        texts = [(i, message, message.lower()) for i, (_, message) in enumerate(pieces)]
         found = (
-            (i, c) for c in candidates for i, text, small in texts
-            if any(x.lower() in small if c.form.ignore_case else x in text for x in c.form.literals)
+            (i, c) for c in candidates for i, (_, message) in enumerate(pieces)
+            if any(x.lower() in message.lower() if c.form.ignore_case else x in message for x in c.form.literals)
         )  # fmt: skip
         index, candidate = next(found, (0, candidates[0]))
         return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)

@@ -99,10 +99,11 @@ class Walk:
         if self.own <= 0:
             return is_near
         if who:
-            # below frames of no speaker `who` may rather be the name of the exception that these lead to
-            is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
-            is_exception = is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
-            self.is_mine = is_same(who, self.speaker) or is_exception
+            self.is_mine = is_same(who, self.speaker) or (
+                # below frames of no speaker `who` may rather be the name of the exception that these lead to
+                self.is_mine and not self.speaker and not self.gap and self.want == "traceback"
+                and self.own == TRACEBACK_REST and EXCEPTION.match(who) is not None
+            )  # fmt: skip
         if not self.is_mine and (who or self.speaker):  # without a speaker it goes on with what was said last
             self.gap += 1
             return is_near
