@@ -127,6 +127,18 @@ _LETTER_FORMS, _DIGIT_FORMS, _BRACKET_FORMS = (
 )
 
 
+_DIGITS = frozenset("0123456789")
+_OPEN_STAMP = _DIGITS | frozenset("MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
+
+
+def may_be_stamp(text: str, start: int) -> bool:
+    """Tell by its first characters whether a stamp may begin at `start`: a cheap test."""
+    first, second = text[start : start + 1], text[start + 1 : start + 2]
+    if first == "[":
+        return second in _OPEN_STAMP
+    return first in _DIGITS or text[start + 3 : start + 4] == " "  # `Nov 12`, `Fri Nov`; glog's letter has its own rows
+
+
 def read_stamp(text: str, start: int = 0) -> Stamp | None:
     """Reads the stamp that begins at `start`, brackets around it included; None when there is none."""
     first = text[start : start + 1]
