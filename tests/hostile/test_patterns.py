@@ -24,7 +24,7 @@ from ..command_line import tell
 
 BLOCK_BYTES = 256 << 10
 # What is asked of our own patterns, of names of at most 512 characters, and of 2,000 characters of a message.
-OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers._BEHIND", "diagnose.sources.labels._BEGINS")
+OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers, of", "diagnose.sources.labels._BEGINS")
 PER_BLOCK_S = 0.5  # of a block of a file, which is 32 times the longest message
 # All patterns that modules and their tables hold, and how each is asked: `match`, `fullmatch`, or anywhere in a text. A
 # room whose extra is not installed is left out.
@@ -71,7 +71,7 @@ for source, flags, module in of_tables:
         say(source, flags, how, f"{module}, of a table")
 for row in gc.get_objects():
     if type(row).__name__ == "Row" and hasattr(row, "needs"):
-        say(row.source, re.ASCII, ["match"], f"prefix {row.name}")
+        say(row.pattern.pattern, re.ASCII, ["match"], f"prefix {row.name}")
 """
 
 
