@@ -51,9 +51,7 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"), NONSENSE, ids=lambda v: " ".join(map(str, v)) if isinstance(v, list) else ""
-)
+@pytest.mark.parametrize(("words", "said"), NONSENSE, ids=lambda v: " ".join(map(str, v)) if isinstance(v, list) else "")
 def test_nonsense_is_answered_by_one_line(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
@@ -171,10 +169,7 @@ def test_a_full_disk_is_one_line():
     with open("/dev/full", "w") as full:
         done = subprocess.run([*TOOL, OOM], stdout=full, stderr=subprocess.PIPE, check=False, text=True)
 
-    assert (2, "diagnose: standard output cannot be written: No space left on device\n") == (
-        done.returncode,
-        done.stderr,
-    )
+    assert (2, "diagnose: standard output cannot be written: No space left on device\n") == (done.returncode, done.stderr)
 
 
 def test_output_that_is_closed_leaves_the_verdict_in_the_exit_code():
@@ -298,9 +293,7 @@ def test_what_is_no_yaml_of_ours_is_one_line(tmp_path, text):
     assert "my-rule.yaml" in answer.err
 
 
-@pytest.mark.parametrize(
-    "fixture", ["recorder-size-mismatch", "two-nodes-one-exception"]
-)
+@pytest.mark.parametrize("fixture", ["recorder-size-mismatch", "two-nodes-one-exception"])
 def test_case_packs_what_gets_the_same_verdict_again(tmp_path, fixture):
     """Lines, flight recorders' dumps, stacks, and several nodes."""
 

@@ -32,9 +32,10 @@ def tracebacks_of_ranks(count: int) -> Iterator[str]:
 
 
 def each_in_a_line_of_its_own(count: int) -> Iterator[str]:
-    raised = ("Traceback (most recent call last):", '  File "/app/shards.py", line {n}, in load', "ValueError: shard {n} is empty")
     for n in range(4 * count):
-        yield from (f"[rank{n // 4}]: {line.replace('{n}', str(n))}" for line in raised)
+        head = f"[rank{n // 4}]: "
+        yield from (head + "Traceback (most recent call last):", f'{head}  File "/app/shards.py", line {n}, in load')
+        yield f"{head}ValueError: shard {n} is empty"
 
 
 def workers_of_ray(count: int) -> Iterator[str]:
@@ -121,9 +122,7 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
     return count
 
 
-CONSOLES = [
-    tracebacks_of_ranks, each_in_a_line_of_its_own, workers_of_ray, tasks_of_slurm, groups_of_two, one_group, agents_of_hosts
-]  # fmt: skip
+CONSOLES = [tracebacks_of_ranks, each_in_a_line_of_its_own, workers_of_ray, tasks_of_slurm, groups_of_two, one_group, agents_of_hosts]  # fmt: skip
 
 
 @pytest.mark.parametrize("printed", CONSOLES)

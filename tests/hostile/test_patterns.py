@@ -24,18 +24,19 @@ from ..command_line import tell
 
 BLOCK_BYTES = 256 << 10
 # What is asked of our own patterns, of names of at most 512 characters, and of 2,000 characters of a message.
-OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers._BEHIND", "diagnose.sources.labels._BEGINS")
+OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers, of", "diagnose.sources.labels._BEGINS")
 PER_BLOCK_S = 0.5  # of a block of a file, which is 32 times the longest message
 # All patterns that modules and their tables hold, and how each is asked: `match`, `fullmatch`, or anywhere in a text. A
 # room whose extra is not installed is left out.
 RECORDER = """
 import gc, inspect, json, pkgutil, re, sys
+from contextlib import suppress
 from importlib import import_module
 import diagnose
 from diagnose.errors import MissingExtra
 from diagnose.lines import lazy_pattern
 METHODS = "match|fullmatch|search|finditer|findall|sub|split"
-of_tables = []
+of_tables, seen = [], set()
 lazy = lazy_pattern.lazy
 def recorded(source, flags=0):
     of_tables.append((source, flags, sys._getframe(1).f_globals["__name__"]))
@@ -44,15 +45,9 @@ lazy_pattern.lazy = recorded
 names = [m.name for m in pkgutil.walk_packages(diagnose.__path__, "diagnose.", onerror=lambda name: None) if not m.name.endswith(("__main__", "integrations"))]
 modules = []
 for name in names:
-    try:
+    with suppress(MissingExtra, ModuleNotFoundError):
         modules.append(import_module(name))
-    except MissingExtra:
-        pass
-    except ModuleNotFoundError as missing:
-        if missing.name.startswith("diagnose"):
-            raise
 sources = {m.__name__: inspect.getsource(m) for m in modules}
-seen = set()
 def say(source, flags, how, where):
     is_bytes = isinstance(source, bytes)
     seen.add(source)
@@ -65,13 +60,11 @@ for module in modules:
             how = sorted(set(re.findall(rf"\\b{name}\\.({METHODS})\\b", source)))
             say(value.pattern, value.flags & ~re.UNICODE, how, f"{module.__name__}.{name}")
 sys.modules["diagnose.report.secrets"]._kinds()
-for source, flags, module in of_tables:
-    if source not in seen:
-        how = sorted(set(re.findall(rf"\\.({METHODS})\\(", sources[module])))
-        say(source, flags, how, f"{module}, of a table")
+for source, flags, module in (row for row in of_tables if row[0] not in seen):
+    say(source, flags, sorted(set(re.findall(rf"\\.({METHODS})\\(", sources[module]))), f"{module}, of a table")
 for row in gc.get_objects():
     if type(row).__name__ == "Row" and hasattr(row, "needs"):
-        say(row.source, re.ASCII, ["match"], f"prefix {row.name}")
+        say(row.pattern.pattern, re.ASCII, ["match"], f"prefix {row.name}")
 """
 
 
