@@ -123,19 +123,6 @@ def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path
     assert "shard 000031" in report.diagnosis.evidence[0].text
 
 
-def test_steps_and_ranks_are_read_from_the_keys_of_structlog(tmp_path: Path) -> None:
-    """One process is ended by `kill`; that the others are heard tells that it said nothing."""
-    line = "2026-11-22 23:20:09 [info     ] train_step                     loss=0.3149 rank={} step=9 tokens_per_s=6001\n"
-    console = "".join(line.format(r) for r in range(3)) + _listed({0: -15, 2: -15, 1: -15}, first=1).replace(
-        "W1122 22:34:45.371000 14143 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 14183 closing "
-        "signal SIGTERM\n", ""
-    )  # fmt: skip
-
-    report = told(tmp_path, {"console.log": console})
-
-    assert ("process.terminated", [1]) == (cause(report), culprits(report))
-
-
 @pytest.mark.xfail(strict=True, reason="what is raised after the agent was told to end is ranked before that signal")
 def test_what_a_handler_of_sigterm_raised_is_not_why_the_agent_was_told_to_end(tmp_path: Path) -> None:
     agent = "W1122 22:38:27.280000 16582 torch/distributed/elastic/agent/server/api.py:753] "

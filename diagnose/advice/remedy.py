@@ -148,8 +148,8 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
 def slurm_job(job: Job) -> str | None:
     """Yield the number of the one job of Slurm's that files are named after, or that is told of, for `sacct -j`."""
     named = {m[1] for source in job.sources if (m := _SLURM_FILE.match(PurePosixPath(source.name).name))}
-    steps = (str(e.fields.get("step") or "").partition(".")[0] for e in job.events if "/slurm-" in e.rule.id)
-    told = named or {step for step in steps if step.isdigit()}
+    steps = (e.fields.get("step") for e in {*job.events}.difference(job.earlier))  # in words: a rank's is a number
+    told = named or {number for x in steps if isinstance(x, str) and (number := x.partition(".")[0]).isdigit()}
     return told.pop() if len(told) == 1 else None
 
 

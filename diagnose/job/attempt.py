@@ -103,6 +103,20 @@ def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
     return lowest is not None and lowest > (end.end_line or 0) + BUFFERED_LINES
 
 
+def ended_jobs(job: Job) -> dict[str, int]:
+    """Yield by file the line at which the last of the jobs ended that wrote into it before another one did."""
+    found = {}
+    for source in (s for s in job.sources if s.progress or s.tracebacks):  # no log of the scheduler's own
+        ends = [
+            (e.line or 0, str(e.fields["step"]).partition(".")[0])
+            for e in source.telling("signal-received")
+            if e.fields.get("step")
+        ]
+        last = max(ends, default=(0, ""))[1]
+        found[source.name] = max((line for line, number in ends if number != last), default=0)
+    return found
+
+
 def reborn_at(job: Job) -> dict[str, int]:
     """Yield by file the line at which a rank is another process than above, where the job took steps below, or nowhere."""
     births = {s.name: birth for s in job.sources if (birth := _reborn(s)) is not None}

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, NUMBERED, reborn_at, restarted_until
+from .attempt import BUFFERED_LINES, HISTORY_S, NUMBERED, ended_jobs, reborn_at, restarted_until
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
@@ -35,7 +35,13 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    until, began_s, outlived, reborn = restarted_until(job), _began(job), _Outlived(job), reborn_at(job)
+    until, began_s, outlived, reborn, ended = (
+        restarted_until(job),
+        _began(job),
+        _Outlived(job),
+        reborn_at(job),
+        ended_jobs(job),
+    )
     # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
     numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
     numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
@@ -43,6 +49,7 @@ def set_aside(job: Job) -> None:
         e for e in job.events
         if (e.attempt != job.attempt and (e.source in numbered or (e.stamp is not None and e.time is not None)))
         or (e.line or 0) < reborn.get(e.source, 0)
+        or (e.line or 0) <= ended.get(e.source, 0)
         or (e.line or 0) <= until.get((e.source, e.host), until.get((e.source, None), 0))
         or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
     ]  # fmt: skip
@@ -112,6 +119,8 @@ class _Outlived:
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
+        lost = (e for e in job.telling("peer-lost") if e.role in FAILING and e.rank is not None)
+        self._went_on_without = [e for e in lost if self._goes_on_itself(e)]
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
@@ -121,7 +130,12 @@ class _Outlived:
             return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
         if event in self._gone_past or self._is_done(event):
             return True
-        return self._goes_on_itself(event) or self._all_go_on(event)
+        return self._goes_on_itself(event) or self._all_go_on(event) or self._is_left_behind(event)
+
+    def _is_left_behind(self, event: Event) -> bool:
+        """Whether the others lost this rank and take steps without it, as elastic jobs do that were scaled down."""
+        without = (x for x in self._went_on_without if x.source == event.source and (x.line or 0) > (event.line or 0))
+        return event.rule.tells in ENDS and event.rank is not None and any(x.rank != event.rank for x in without)
 
     def _is_noise(self, event: Event) -> bool:
         """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
@@ -176,15 +190,16 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
             return False  # or steps that are shown again, as where logs were joined into one file
-        if event.rule.tells in ENDS:  # a script that tries again
-            return stream.is_training and stream.last > (event.end_line or 0) + stream.still
+        is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
+        if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
+            return stream.is_training and (is_later or stream.last > (event.end_line or 0) + stream.still)
         if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0) and (stream.first < stream.last or event.traceback is None):
             return True
-        return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
+        return is_later
 
 
 def _differ(a: object, b: object) -> bool:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from ..job.event import FAILING, Event
+from ..job.event import Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
@@ -20,7 +20,7 @@ Peer = tuple[str, object]  # its kind (rank, host, address), and which
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding for the peer that is named most, if it does not itself complain of others."""
-    events = [e for e in job.telling("peer-lost") if e.role in FAILING]
+    events = [e for e in job.failures() if e.rule.tells == "peer-lost"]
     named = Counter(p for e in events if (p := _peer(job, e)) is not None)
     if not named:
         return
