@@ -14,7 +14,7 @@ from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
 from ..job.identity_table import GUESSED, HERE
 from ..job.job import CERTIFICATES, Job
-from ..job.process import is_sigkill, is_terminated
+from ..job.process import CRASHES, is_sigkill, is_terminated
 from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
 
@@ -78,6 +78,9 @@ def who(
     if scope.is_everywhere(job):
         return [], []
     ranks = set(scope.met) or _missed(candidates, roots)
+    told = [e for c in roots if c.rank in ranks for e in c.events]
+    if told and len(ranks) < _voices(roots) and all(e.rule.tells in CERTIFICATES for e in told):
+        ranks = set()  # of several that died of it the launcher names one
     if not ranks and blame != "host" and not _said_by_several(roots):
         ranks = _felt(roots, candidates) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
@@ -198,10 +201,18 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
 
 def _said_by_several(roots: Sequence[Candidate]) -> bool:
     """Whether several hosts or processes say it, or one console says it more than once."""
-    said = [e for e in _events(roots) if e.role == "cause" and e.rule.tells != "exit"]
-    processes = {(e.host, e.speaker.pid) for e in said if e.speaker.pid is not None}
-    texts = Counter((e.source, e.rule.id, alike(e)) for e in said if e.traceback is not None)
-    return len({e.host for e in said if e.host}) > 1 or len(processes) > 1 or max(texts.values(), default=0) > 1
+    return len({e.host for e in _events(roots) if _is_own_word(e) and e.host}) > 1 or _voices(roots) > 1
+
+
+def _voices(roots: Sequence[Candidate]) -> int:
+    """How many processes say it at least: by their ids, or as who raises or crashes does so once."""
+    said = [e for e in _events(roots) if _is_own_word(e)]
+    texts = Counter((e.source, e.rule.id, alike(e)) for e in said if e.traceback is not None or e.cause in CRASHES)
+    return max(len({(e.host, e.speaker.pid) for e in said if e.speaker.pid is not None}), max(texts.values(), default=0))
+
+
+def _is_own_word(event: Event) -> bool:
+    return event.role == "cause" and event.rule.tells != "exit"
 
 
 def _felt(roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[int]:
