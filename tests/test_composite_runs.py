@@ -123,6 +123,18 @@ def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path
     assert "shard 000031" in report.diagnosis.evidence[0].text
 
 
+def test_benchmarks_that_follow_one_another_in_one_file_are_no_attempts_of_one_job(tmp_path: Path) -> None:
+    """Each of nccl-tests' programs introduces its ranks, by another process id than the one before."""
+    console = "".join(
+        f"# Collective test starting: {name}\n#  Rank  0 Group  0 Pid {pid} on n1 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
+        f"#  Rank  1 Group  0 Pid {pid + 9} on n2 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n# Out of bounds values : 0 OK\n"
+        f"# Avg bus bandwidth    : 13.1842\n#\n# Collective test concluded: {name}\n"
+        for name, pid in (("alltoall_perf", 440010), ("all_reduce_perf", 440090))
+    )
+
+    assert told(tmp_path, {"run.log": console}).outcome == "healthy"
+
+
 @pytest.mark.xfail(strict=True, reason="what is raised after the agent was told to end is ranked before that signal")
 def test_what_a_handler_of_sigterm_raised_is_not_why_the_agent_was_told_to_end(tmp_path: Path) -> None:
     agent = "W1122 22:38:27.280000 16582 torch/distributed/elastic/agent/server/api.py:753] "

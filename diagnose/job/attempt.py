@@ -118,13 +118,15 @@ def ended_jobs(job: Job) -> dict[str, int]:
 
 
 def reborn_at(job: Job) -> dict[str, int]:
-    """Yield by file the line at which a rank is another process than above, where the job took steps below, or nowhere."""
+    """Yield by file where a rank is another process than above, if steps stand below, or none anywhere and it had ended."""
     births = {s.name: birth for s in job.sources if (birth := _reborn(s)) is not None}
     signs = [sign for s in job.sources for _, sign in s.progress] if births else []
     latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
     is_below = any((s.line or 0) > (births[s.source].line or 0) for s in signs if s.source in births)
     is_later = any(b.stamp is not None and b.time is not None and b.time < latest for b in births.values())
-    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later or not signs else {}
+    ends = {e.source: e.line or 0 for e in reversed(job.events) if e.role in FAILING and e.rule.tells in CERTIFICATES}
+    is_ended = not signs and all(ends.get(name, birth.line or 0) < (birth.line or 0) for name, birth in births.items())
+    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later or is_ended else {}
 
 
 def _reborn(source: SourceEvents) -> Event | None:
