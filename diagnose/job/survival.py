@@ -35,13 +35,8 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    until, began_s, outlived, reborn, ended = (
-        restarted_until(job),
-        _began(job),
-        _Outlived(job),
-        reborn_at(job),
-        ended_jobs(job),
-    )
+    until, began_s, outlived = restarted_until(job), _began(job), _Outlived(job)
+    reborn, ended = reborn_at(job), ended_jobs(job)
     # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
     numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
     numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
@@ -119,8 +114,6 @@ class _Outlived:
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
-        lost = (e for e in job.telling("peer-lost") if e.role in FAILING and e.rank is not None)
-        self._went_on_without = [e for e in lost if self._goes_on_itself(e)]
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
@@ -130,12 +123,7 @@ class _Outlived:
             return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
         if event in self._gone_past or self._is_done(event):
             return True
-        return self._goes_on_itself(event) or self._all_go_on(event) or self._is_left_behind(event)
-
-    def _is_left_behind(self, event: Event) -> bool:
-        """Whether the others lost this rank and take steps without it, as elastic jobs do that were scaled down."""
-        without = (x for x in self._went_on_without if x.source == event.source and (x.line or 0) > (event.line or 0))
-        return event.rule.tells in ENDS and event.rank is not None and any(x.rank != event.rank for x in without)
+        return self._goes_on_itself(event) or self._all_go_on(event)
 
     def _is_noise(self, event: Event) -> bool:
         """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""

@@ -97,7 +97,7 @@ def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
         return False
     said = [c.first for c in free if c.first is not None]  # not raised, nor above the line that says the run is done
     is_late = all(e.traceback is None and (e.line or 0) > done.get(e.source, 0) for e in said)
-    return is_late and all(c.direct <= HINTED or (c.finding and c.finding.question == "lost_peers") for c in free)
+    return is_late and all(c.direct <= HINTED or {e.rule.tells for e in c.events} == {"peer-lost"} for c in free)
 
 
 def _nothing_wrong(job: Job) -> Verdict:
