@@ -95,7 +95,7 @@ class _Found:
 
 
 _known: dict[bytes, list[Row | Stamp | None] | int] = {}  # the steps by a line's shape, or how many lines of it were read
-_whole: set[bytes] = set()  # shapes of lines on which nothing is glued: to look for it takes 5 % of reading real logs
+_whole: set[bytes] = set()  # shapes of lines on which nothing is glued: without it reading real logs takes 13 % more
 
 
 def split_prefix(text: str) -> Prefix:
