@@ -37,18 +37,20 @@ def _shown(text: str) -> str:
 
 
 def _load(data: bytearray) -> Any:
-    """Return the plain values in a dump, pickle or JSON; the bytes are gone then, since JSON's values take four times as much."""
+    """Return the plain values in a dump, pickle or JSON; its bytes are freed before they are built."""
     if not data:
         raise BadDumpError("empty file")
-    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    is_json = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
     if not is_json and data[:1] != b"\x80":
         raise BadDumpError("starts neither like a pickle nor like JSON")
     size = len(data)
     try:
+        if is_json:
+            text = data.decode(json.detect_encoding(data), "surrogatepass")
+            data.clear()
+            return json.loads(text)
         # A BufferedReader has `peek`, without which the unpickler asks for every opcode by a call of its own.
-        held = data.decode(json.detect_encoding(data), "surrogatepass") if is_json else io.BufferedReader(io.BytesIO(data), 2**17)
-        data.clear()
-        return json.loads(held) if isinstance(held, str) else _Unpickler(held).load()
+        return _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
     except (BadDumpError, MemoryError):
         raise
     except RecursionError:
@@ -110,8 +112,7 @@ def main() -> None:
     gc.disable()  # a dump is a tree of plain values; collecting it again and again takes a third of the time
     for line in iter(sys.stdin.buffer.readline, b""):
         size, memory_bytes, cpu_s = json.loads(line)
-        data = bytearray(size)
-        sys.stdin.buffer.readinto(data)
+        data = bytearray(sys.stdin.buffer.read(size))
         _limit(memory_bytes, cpu_s)
         answer = _answer(data)
         sys.stdout.buffer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
