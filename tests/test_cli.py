@@ -13,7 +13,7 @@ import pytest
 
 import diagnose
 from diagnose import cli, load_rules
-from diagnose.views.catalogue_page import of_no_job
+from diagnose.views.catalogue_page import of_no_job, unfilled
 
 from .command_line import FIXTURES, OOM, tell
 
@@ -277,6 +277,8 @@ def test_no_step_on_the_page_of_a_cause_has_a_hole():
     steps = [of_no_job(step.text) for cause in load_rules().causes.values() for step in cause.remedy]
     holes = re.compile(r"unknown size|\{\{|[a-z] : | [.,:]|^[.,:]|of \.|``")
     assert [step for step in steps if holes.search(step)] == []
+    commands = [unfilled(step.command) for cause in load_rules().causes.values() for step in cause.remedy]
+    assert [c for c in commands if re.search(r"[;=]$|^\W*;|import ;|grep -i ;", c)] == []
 
 
 @pytest.mark.parametrize(
