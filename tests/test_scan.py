@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Sequence
 from functools import cache
 
@@ -16,7 +15,7 @@ from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
 from diagnose.scan.kept import CENSUS, FEW, is_frame
-from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal, source_to_json
+from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
@@ -55,7 +54,7 @@ def part(data: bytes, *, later: bool = False, block_bytes: int = 1 << 20) -> Sou
 
 
 def text_of(scan: SourceScan) -> str:
-    return json.dumps(source_to_json(scan), indent=0)
+    return repr(scan)
 
 
 TRACEBACK = [
@@ -158,7 +157,7 @@ def test_the_last_sign_of_life_is_found_near_the_start_however_small_the_blocks(
 @settings(max_examples=40, deadline=None)
 @given(logs())
 def test_a_scan_survives_its_json(lines: list[bytes]) -> None:
-    scan = Scan({"x.log": part(b"".join(lines), later=True)}, "key", ["gap"])
+    scan = Scan({"x.log": seal(part(b"".join(lines)))}, "key", ["gap"])
     written = scan_to_json(scan)
     assert scan_to_json(scan_from_json(written.encode("utf-8", "surrogatepass"), "x")) == written
 

@@ -6,12 +6,12 @@ first lines of the next part: so a source read in parts gives the same lines as 
 
 from __future__ import annotations
 
-import json
+import pickle
 import sys
 import zlib
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import read_lines
@@ -21,7 +21,6 @@ from .walks import REACH_BYTES, Walk
 
 LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
 LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 HEAD_LINES = 12  # of a source: who it is, and when it began
 TAIL_LINES = 25  # of a source: what it did last
@@ -107,17 +106,15 @@ class Windows:
         return joined
 
     def to_json(self) -> dict[str, Any]:
-        """Yield plain values."""
+        """Yield plain values, of a source that was read to its end."""
         return {
             "lines": [list(x) for x in sorted(self.lines.items())],
             "spans": [[line, want, ns] for (line, want), ns in sorted(self.spans.items())],
             "long": [list(x) for x in sorted(self.long.items())],
             "first": [list(x) for x in self.first],
             "last": [list(x) for x in self.last],
-            "open": [w.row() for w in self.open],
-            "opening": None if self.opening is None else self.opening.decode("latin-1"),
-            "is_all_opening": self.is_all_opening,
-        }
+            "open": [], "opening": None, "is_all_opening": False,
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Windows:
@@ -126,9 +123,6 @@ class Windows:
         windows.long = dict(raw["long"])
         windows.first = [(n, t) for n, t in raw["first"]]
         windows.last.extend((n, t) for n, t in raw["last"])
-        windows.open = [Walk(line, want, who.encode("latin-1"), *rest) for line, want, who, *rest in raw["open"]]
-        windows.opening = None if raw["opening"] is None else raw["opening"].encode("latin-1")
-        windows.is_all_opening = raw["is_all_opening"]
         return windows
 
 
@@ -191,7 +185,8 @@ class Packed:
 
     def whole(self) -> Kept:
         """Yield what was packed."""
-        return Kept.from_json(json.loads(zlib.decompressobj(_RAW, zdict=self.like).decompress(self.data)))
+        plain = zlib.decompressobj(_RAW, zdict=self.like).decompress(self.data)
+        return cast(Kept, pickle.loads(plain))  # noqa: S301 - which this process made
 
 
 class Packer:
@@ -202,7 +197,7 @@ class Packer:
 
     def pack(self, kept: Kept) -> Packed:
         """Yield it in less memory, for one that grows no more."""
-        plain, like = _ENCODER.encode(kept.to_json()).encode(), self._like
+        plain, like = pickle.dumps(kept, pickle.HIGHEST_PROTOCOL), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
@@ -222,8 +217,7 @@ FEW = 6  # occurrences of a rule that are kept per speaker: so many first ones, 
 CENSUS = 16  # the same for rules that correlators count (`census: true`)
 
 
-@record
-class Hit:
+class Hit(NamedTuple):
     """A rule's literal stood in this line; `fields` is None where the pattern still waits for its whole block."""
 
     rule: str
@@ -231,10 +225,6 @@ class Hit:
     line: int  # from 1, within the part read until merged
     segment: int  # which piece of the line, where carriage returns or a glued prefix cut it
     fields: dict[str, Any] | None
-
-    def row(self) -> list[Any]:
-        """Yield plain values."""
-        return [self.rule, self.form, self.line, self.segment, self.fields]
 
 
 Signs = dict[str, tuple[Hit, Hit]]
@@ -270,11 +260,9 @@ class Kept:
     def to_json(self) -> dict[str, Any]:
         """Yield plain values."""
         tallies = [
-            [rule, speaker, t.want, t.census, [h.row() for h in t.first], [h.row() for h in t.last]]
-            for (rule, speaker), t in sorted(self.tallies.items())
+            [rule, speaker, t.want, t.census, t.first, t.last] for (rule, speaker), t in sorted(self.tallies.items())
         ]
-        signs = [[speaker, [h.row() for h in pair]] for speaker, pair in sorted(self.progress.items())]
-        return {"tallies": tallies, "progress": signs, "windows": self.windows.to_json()}
+        return {"tallies": tallies, "progress": sorted(self.progress.items()), "windows": self.windows.to_json()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Kept:

@@ -165,7 +165,7 @@ def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tall
 
 
 def _moved(hits: Iterable[Hit], shift: int) -> list[Hit]:
-    return [replace(hit, line=hit.line + shift) for hit in hits]
+    return [hit._replace(line=hit.line + shift) for hit in hits]
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
@@ -180,13 +180,13 @@ def scan_to_json(scan: Scan, keep: Callable[[dict[str, Any]], dict[str, Any]] = 
 
 
 def source_to_json(s: SourceScan) -> dict[str, Any]:
-    """Yield one source's scan as plain values."""
+    """Yield one source's sealed scan as plain values."""
     return {
         "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
         "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
         "is_blank": s.is_blank,
         **s.whole().to_json(),
-        "edge": [[e.hit.row(), e.speaker, e.want, e.census] for e in s.edge],
+        "edge": [],
     }  # fmt: skip
 
 
@@ -212,9 +212,8 @@ def scan_from_json(data: bytes, name: str) -> Scan:
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
     """Read what `source_to_json` wrote."""
-    edge = tuple(Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"])
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
-    scan.gaps, scan.ends_line, scan.edge = tuple(raw["gaps"]), raw["ends_line"], edge
+    scan.gaps, scan.ends_line = tuple(raw["gaps"]), raw["ends_line"]
     scan.is_blank = raw.get("is_blank") is True  # scans written before do not say
     return scan
 

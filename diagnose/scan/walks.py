@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -127,11 +126,6 @@ class Walk:
             self.own = 0 if THREAD.match(message) else STACK_REST
         else:
             self.own -= 1
-
-    def row(self) -> list[Any]:
-        """Yield plain values."""
-        line, want, speaker, *rest = astuple(self)
-        return [line, want, speaker.decode("latin-1"), *rest]
 
 
 def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
