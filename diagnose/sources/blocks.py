@@ -39,7 +39,6 @@ class Block:
     continues: bool = False  # begins inside the line that the previous block ended in
     cut: bool = False  # ends inside a line that the next block continues
     overlap: int = 0  # so many first bytes repeat the end of the previous block
-    normalised: bool = False  # `data` differs from what the stream holds
     size: int = -1  # bytes of the stream that it stands for, those that repeat left out; -1: those of `data`
 
     def __post_init__(self) -> None:
@@ -62,13 +61,12 @@ def read_blocks(
         decoded = as_utf8(stream, source.encoding) if source.encoding != "utf-8" else stream
         decoded = lines_of_answer(decoded.read, source.damage) if source.kind == "loki" else decoded
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
-        if (reader := reader_of(source.kind, source.label)) is not None:
-            blocks = _read_by(reader, blocks)
+        blocks = _read_by(reader_of(source.kind, source.label), blocks)
         if known is not None:
             blocks = _unwrapped(blocks, known)
         if find_marks is not None:
             blocks = _oldest_first(normalise_blocks(blocks, find_marks), source.damage)
-        yield from blocks if source.header is None else _named(blocks, source.header)
+        yield from _read_by(source.header, blocks)
     finally:
         stream.close()
 
@@ -98,10 +96,9 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         file.seek(position)
         stream: Stream = file if stop is None else Readable(pieces_of(file, stop - position))
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
-        if (reader := reader_of(source.kind, source.label)) is not None:
-            blocks = _read_by(reader, blocks)
+        blocks = _read_by(reader_of(source.kind, source.label), blocks)
         blocks = blocks if find_marks is None else normalise_blocks(blocks, find_marks)
-        yield from blocks if source.header is None else _named(blocks, source.header)
+        yield from _read_by(source.header, blocks)
 
 
 def cut_blocks(
@@ -153,27 +150,26 @@ def normalise_blocks(blocks: Iterator[Block], find_marks: MarksOf = marks_of) ->
         if data or block.cut or block.continues:
             overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
             overlap = min(overlap, len(data))
-            yield Block(data, block.offset, block.continues, block.cut, overlap, True, size)
+            yield Block(data, block.offset, block.continues, block.cut, overlap, size)
             size = 0
     rest = normaliser.finish()
     if rest or size:
-        yield Block(rest, offset, normalised=True, size=size)
+        yield Block(rest, offset, size=size)
 
 
-def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
+def _read_by(reader: Reader | None, blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks as a reader gives them; of beginnings of lines nothing is written anew in the piece of a long one, which
+    others have to fit."""
+    if reader is None:
+        yield from blocks
+        return
     offset = 0
     for block in blocks:
         offset = block.offset + len(block.data)
-        yield replace(block, data=reader.feed(block.data), normalised=True)
+        is_fed = not (isinstance(reader, Rewriting) and (block.continues or block.cut))
+        yield replace(block, data=reader.feed(block.data)) if is_fed else block
     if rest := reader.finish():
-        yield Block(rest, offset, normalised=True, size=0)
-
-
-def _named(blocks: Iterator[Block], header: Rewriting) -> Iterator[Block]:
-    """Writes who speaks as the tables know it; a piece of a long line, which others have to fit, stays as it is."""
-    for block in blocks:
-        data = block.data if block.continues or block.cut else header.feed(block.data)
-        yield block if data == block.data else replace(block, data=data, normalised=True)
+        yield Block(rest, offset, size=0)
 
 
 def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
@@ -188,7 +184,7 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
     if start.data:
         data = as_typed(start.data)
         data = unwrapped(data, known) or data
-        yield replace(start, data=data, normalised=data != start.data)
+        yield replace(start, data=data)
 
 
 def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
@@ -204,7 +200,7 @@ def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]
     data = turned_round(b"".join(b.data for b in held))
     if held:
         damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
-        yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))
+        yield from cut_blocks(io.BytesIO(data))
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:
