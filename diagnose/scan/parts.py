@@ -14,7 +14,7 @@ from itertools import pairwise
 from ..lines.record import record
 from ..sources.bounds import NO_TIME, OUT_OF_TIME
 from ..sources.source import Source
-from .scan import SourceScan, merge, merge_all, seal
+from .scan import SourceScan, merge, merge_all
 
 UNREAD = f"not read: {NO_TIME}"
 SEGMENT_BYTES = 64 << 20  # caps count within such parts
@@ -33,7 +33,6 @@ class Part:
     start: int | None = None
     end: int | None = None
     stop: int | None = None  # a hole begins here
-    is_first: bool = True
     starts_line: bool = True  # the line at `start` belongs to this part, whatever the byte before it is
 
     @property
@@ -64,7 +63,7 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
         for a, b in pairwise(inner):
             is_end = b == last
             end = None if is_end else b
-            found.append(Part(source, a, end, last if is_end and last < size else None, not found, a == first))
+            found.append(Part(source, a, end, last if is_end and last < size else None, a == first))
     return found
 
 
@@ -148,10 +147,7 @@ class Joining:
         read = [p for p in parts if p.skipped is None]
         if not read:
             return parts[0]
-        for part, following in pairwise(parts):
-            if following.skipped is not None or OUT_OF_TIME in part.gaps:
-                part.windows.open.clear()  # what it opened went on where nobody looked
-        whole = seal(merge_all(read))
+        whole = merge_all(read)
         if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
             whole.gaps += (PART_UNREAD,)
         return whole

@@ -17,7 +17,7 @@ from ..traces.stack_forms import arrays_of
 from .kept import Packer, give_back_memory
 from .parts import UNREAD, Joining, Part, cut_parts, edge_bytes_for, reading_order
 from .pool import Pool, Progress, default_workers, teller
-from .scan import Scan, SourceScan, scan_from_json, seal
+from .scan import Scan, SourceScan, scan_from_json
 from .scanner import Scanner, ScanRules
 from .workers import consume, scan_part, unread
 
@@ -102,8 +102,8 @@ def _read_now(
         if source.kind == "context":
             # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
             scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-            return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
-        return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
+            return [consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline)]
+        return [scan_part(Part(source), rules, deadline, teller(source, progress))]
     except Exception as error:  # of whatever kind: one bad source costs only itself
         return [unread(source, f"not read: {broken_off(error)}")]
 

@@ -1,6 +1,7 @@
 """What the map step leaves of one source: verified hits, the lines around them, signs of life; written as versioned JSON.
 
-`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by many.
+A part of a file is read where it lies: what stands around it is looked at for the lines around its own hits, and so
+`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end: files may be read in parts, by many.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SourceError
-from ..lines.record import record
 from ..sources.source import Input
-from .kept import Hit, Kept, Packed, Packer, Signs, Tally, Windows, is_frame, tally_of
+from .kept import Hit, Kept, Packed, Packer, Signs, Tally, Windows, tally_of
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
@@ -25,16 +25,6 @@ SCAN_VERSION = 1
 _PLACE = attrgetter("line", "segment", "rule", "form")  # of a hit
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
-
-
-@record
-class Edge:
-    """A hit on a part's first line; whether it counts depends on the line before it, which is in another part."""
-
-    hit: Hit
-    speaker: str
-    want: str
-    census: bool
 
 
 @dataclass(slots=True)
@@ -49,7 +39,6 @@ class SourceScan:
     skipped: str | None = None
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
-    edge: tuple[Edge, ...] = ()  # of a part: hits on its first line
     is_blank: bool = True  # whether nothing but white space was read
 
     @property
@@ -97,8 +86,7 @@ class SourceScan:
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""
-        wanted = {(h.line, t.want) for t in self.tallies.values() for h in t.hits()}
-        self.windows.prune(wanted | {(e.hit.line, e.want) for e in self.edge})
+        self.windows.prune({(h.line, t.want) for t in self.tallies.values() for h in t.hits()})
 
 
 @dataclass(slots=True)
@@ -115,25 +103,17 @@ class Scan:
 
 
 def merge(a: SourceScan, b: SourceScan) -> SourceScan:
-    """Yield the scan of A's part followed by B's, which was read as a later part."""
-    if b.bytes == 0 and b.lines == 0:
-        return replace(a, gaps=(*a.gaps, *(g for g in b.gaps if g not in a.gaps)))
+    """Yield the scan of A's part followed by B's."""
     shift = a.lines
     merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
-    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
+    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line if b.bytes else a.ends_line
     merged.is_blank = a.is_blank and b.is_blank
     merged.gaps = (*a.gaps, *(g for g in b.gaps if g not in a.gaps))
-    if a.bytes == 0 and a.lines == 0:
-        merged.edge, later = b.edge, b.tallies
-    else:
-        is_quoted = bool(a.windows.last) and is_frame(a.windows.last[-1][1])  # source code, below a traceback's frame
-        merged.edge, later = a.edge, _settled(b, is_quoted=is_quoted)
     tallies, signs = merged.tallies, merged.progress
-    for key in sorted(a.tallies.keys() | later.keys()):
-        tally = a.tallies.get(key) or later[key]
-        own, of_later = a.tallies.get(key, Tally()), later.get(key, Tally())
-        hits = [*own.hits(), *_moved(of_later.hits(), shift)]
-        tallies[key] = tally_of(hits, tally.want, tally.census)
+    for key in sorted(a.tallies.keys() | b.tallies.keys()):
+        tally = a.tallies.get(key) or b.tallies[key]
+        own, of_later = a.tallies.get(key, Tally()), b.tallies.get(key, Tally())
+        tallies[key] = tally_of([*own.hits(), *_moved(of_later.hits(), shift)], tally.want, tally.census)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
         both = [*a.progress.get(speaker, ()), *_moved(b.progress.get(speaker, ()), shift)]
         signs[speaker] = (both[0], both[-1])
@@ -143,25 +123,6 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
     merged.prune()
     return merged
-
-
-def seal(part: SourceScan) -> SourceScan:
-    """Yield a source's scan without what only a part that follows or precedes it would need."""
-    windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
-    sealed = replace(part, edge=(), held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
-    if part.edge:  # else it is pruned already
-        sealed.prune()
-    return sealed
-
-
-def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tally]:
-    """The tallies with the hits of the first line, unless that line is quoted source code."""
-    tallies = dict(part.tallies)
-    for edge in () if is_quoted else reversed(part.edge):
-        key = (edge.hit.rule, edge.speaker)
-        others = tallies[key].hits() if key in tallies else []
-        tallies[key] = tally_of([edge.hit, *others], edge.want, edge.census)
-    return dict(sorted(tallies.items()))
 
 
 def _moved(hits: Iterable[Hit], shift: int) -> list[Hit]:
@@ -180,13 +141,13 @@ def scan_to_json(scan: Scan, keep: Callable[[dict[str, Any]], dict[str, Any]] = 
 
 
 def source_to_json(s: SourceScan) -> dict[str, Any]:
-    """Yield one source's sealed scan as plain values."""
+    """Yield one source's scan as plain values."""
     return {
         "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
         "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
         "is_blank": s.is_blank,
         **s.whole().to_json(),
-        "edge": [],
+        "edge": [],  # earlier versions ask for it
     }  # fmt: skip
 
 

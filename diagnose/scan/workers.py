@@ -10,7 +10,7 @@ import gc
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
@@ -21,9 +21,11 @@ from ..sources.source import Source
 from .parts import UNREAD, Part
 from .scan import SourceScan
 from .scanner import Scanner, ScanRules
+from .walks import REACH_BYTES
 
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next to none
 LARGE_BYTES = 16 << 20  # of a part, in whose blocks the time for new memory shows
+ABOVE_BYTES = 64 << 10  # of what stands before a part: more than a hit's neighbors and a frame
 FREED_BYTES = 16 << 20  # half of what may be kept, as much as the blocks that a scanner holds
 BEAT_S = 1.0  # between two messages of how far a worker is
 READY = "ready"
@@ -49,19 +51,16 @@ def scan_by_block(
     source.damage.clear()
     if part.size > LARGE_BYTES:
         _keep_what_is_freed()
-    later = not part.is_first
+    scanner, find_marks = Scanner(rules, source.name, source.kind), rules.marks_of
     if part.start is None:
-        blocks = read_blocks(source, find_marks=rules.marks_of, known=rules.literals_in, deadline=deadline)
-    else:
-        blocks = read_range(
-            source,
-            part.start,
-            part.end,
-            stop=part.stop,
-            starts_line=part.starts_line,
-            find_marks=rules.marks_of,
-        )
-    return _feed(Scanner(rules, source.name, source.kind, later_part=later), blocks, source, deadline, tell)
+        blocks = read_blocks(source, find_marks=find_marks, known=rules.literals_in, deadline=deadline)
+        return _feed(scanner, blocks, source, deadline, tell)
+    if not part.starts_line:
+        above = read_range(source, part.start - ABOVE_BYTES, part.start, find_marks=find_marks)
+        scanner.look_back(b"".join(block.data for block in above))
+    blocks = read_range(source, part.start, part.end, stop=part.stop, starts_line=part.starts_line, find_marks=find_marks)
+    below = read_range(source, part.end, part.end + REACH_BYTES, find_marks=find_marks) if part.end is not None else ()
+    return _feed(scanner, blocks, source, deadline, tell, below)
 
 
 @cache
@@ -79,7 +78,12 @@ def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline:
 
 
 def _feed(
-    scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline, tell: Tell | None = None
+    scanner: Scanner,
+    blocks: Iterator[Block],
+    source: Source,
+    deadline: Deadline,
+    tell: Tell | None = None,
+    below: Iterable[Block] = (),
 ) -> Iterator[SourceScan | None]:
     try:
         for block in blocks:
@@ -88,12 +92,14 @@ def _feed(
                 tell(block.offset + len(block.data))
             if deadline.passed():
                 source.damage.append(OUT_OF_TIME)
+                below = ()
                 break
             yield None
     except Exception as error:  # of whatever kind: what was read until here still counts, and the other sources do
         source.damage.append(f"reading stopped: {broken_off(error)}")
+        below = ()
     try:
-        found = scanner.finish()
+        found = scanner.finish(below)
     except Exception as error:
         found = unread(source, f"not read: {broken_off(error)}")
     found.gaps += tuple(d for d in source.damage if d not in found.gaps)
