@@ -1,23 +1,17 @@
-"""What is kept of one source or a part of one: verified hits, the lines around them, signs of life; and the same packed."""
+"""What is kept of one source or a part of one: verified hits, the lines around them, signs of life."""
 
 from __future__ import annotations
 
-import pickle
 import sys
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import read_lines
-from ..lines.record import record
 from .voices import MAX_TEXT
 
-LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
-LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
-_RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 HEAD_LINES = 12  # of a source: who it is, and when it began
 TAIL_LINES = 25  # of a source: what it did last
 BEFORE = 3  # neighbours of a hit shown as context
@@ -111,34 +105,6 @@ def decode(raw: bytes) -> str:
 def is_frame(text: str) -> bool:
     """Tell whether a line is a traceback's frame (`File "train.py", line 7, in step`), whoever printed it."""
     return 'File "' in text and FRAME.match(read_lines(0, text[:1024])[-1].message) is not None
-
-
-@record
-class Packed:
-    """What is kept of a source as bytes, a tenth of its size as objects."""
-
-    data: bytes
-    like: bytes  # of the first sources, which many share
-
-    def whole(self) -> Kept:
-        """Yield what was packed."""
-        plain = zlib.decompressobj(_RAW, zdict=self.like).decompress(self.data)
-        return cast(Kept, pickle.loads(plain))  # noqa: S301 - which this process made
-
-
-class Packer:
-    """Packs what is kept of the sources of one reading."""
-
-    def __init__(self) -> None:
-        self._like = b""
-
-    def pack(self, kept: Kept) -> Packed:
-        """Yield it in less memory, for one that grows no more."""
-        plain, like = pickle.dumps(kept, pickle.HIGHEST_PROTOCOL), self._like
-        if len(like) < LIKE_BYTES:
-            self._like = (like + plain)[:LIKE_BYTES]
-        deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
-        return Packed(deflate.compress(plain) + deflate.flush(), like)
 
 
 def give_back_memory() -> None:

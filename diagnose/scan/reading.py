@@ -13,7 +13,7 @@ from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline, Share, broken_off, read_up_to
 from ..sources.kinds import LINES
 from ..sources.source import Input, Source, find_sources
-from .kept import Packer, give_back_memory
+from .kept import give_back_memory
 from .parts import UNREAD, Joining, Part, cut_parts, edge_bytes_for, reading_order
 from .pool import Pool, Progress, default_workers, teller
 from .scan import Scan, SourceScan, scan_from_json
@@ -127,7 +127,6 @@ def _read_waiting(
             insort(starts.setdefault(part.source.name, []), part.start)
     open_files: dict[str, Joining] = {}
     by_name = {place.waiting.name: place for place in places if place.waiting}
-    packer = Packer()
     count = workers if workers is not None else default_workers(sum(p.size for p in parts))
     for index, found in (pool or Pool(rules, count, progress)).scan(parts, deadline):
         if pool is not None and progress:
@@ -138,7 +137,7 @@ def _read_waiting(
             open_files[name] = Joining(len(own))
         if open_files[name].add(own.index(start), found):
             whole = open_files.pop(name).result()
-            by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
+            by_name[name].scans.append(whole.packed() if len(by_name) >= MANY_SOURCES else whole)
     if starts or len(by_name) >= MANY_SOURCES:
         give_back_memory()
 
