@@ -54,9 +54,10 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     if not extents and (not source.seekable or size <= min(SEGMENT_BYTES, 2 * (edge_bytes or SEGMENT_BYTES))):
         return [Part(source)]
     spans = extents or [(0, size)]
-    cuts, data = {*range(0, size, SEGMENT_BYTES)}, sum(b - a for a, b in spans)
-    if edge_bytes is not None and data > 2 * edge_bytes:  # where the head ends and the tail begins, holes not counted
-        cuts |= {_position(spans, edge_bytes), _position(spans, data - edge_bytes)}
+    head, tail, cuts = spans[0][0], spans[-1][1], {*range(0, size, SEGMENT_BYTES)}
+    if edge_bytes is not None and tail - head > 2 * edge_bytes:
+        head, tail = head + edge_bytes, tail - edge_bytes
+        cuts = {head, *(c for c in cuts if head < c < tail), tail}
     found: list[Part] = []
     for first, last in spans:
         inner = [first, *sorted(c for c in cuts if first < c < last), last]
@@ -67,37 +68,17 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     return found
 
 
-def reading_order(parts: list[Part], edge_bytes: int) -> list[Part]:
+def reading_order(parts: list[Part]) -> list[Part]:
     """Yield first tails, then heads, then the rest: the end of a log tells most."""
-    by_file: dict[str, list[Part]] = {}
-    for part in parts:
-        by_file.setdefault(part.source.name, []).append(part)
-    tails: list[Part] = []
-    heads: list[Part] = []
-    rest: list[Part] = []
-    for own in by_file.values():
-        tail = len(own) - 1
-        while tail > 0 and sum(p.size for p in own[tail - 1 :]) <= edge_bytes:
-            tail -= 1
-        head = 0
-        while head < tail and sum(p.size for p in own[: head + 1]) <= edge_bytes:
-            head += 1
-        tails, heads, rest = tails + own[tail:], heads + own[:head], rest + own[head:tail]
-    return [*tails, *heads, *rest]
+    tails = {part.source.name: part for part in parts}
+    heads = {part.source.name: part for part in reversed(parts)}
+    return sorted(parts, key=lambda part: (tails[part.source.name] is not part, heads[part.source.name] is not part))
 
 
 def edge_bytes_for(sources: int, budget_s: float) -> int:
     """Yield how much of each head and tail is read first, so that those of all files fit into the budget."""
     share = int(budget_s * READ_BYTES_PER_S / (2 * max(sources, 1)))
     return max(MIN_EDGE_BYTES, min(EDGE_BYTES, share))
-
-
-def _position(spans: list[tuple[int, int]], count: int) -> int:
-    for a, b in spans:
-        if count < b - a:
-            return a + count
-        count -= b - a
-    return spans[-1][1]
 
 
 def _extents(source: Source) -> list[tuple[int, int]]:

@@ -120,7 +120,7 @@ def _read_waiting(
     edge = None if left_s is None else edge_bytes_for(len(places), left_s)
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
     if edge is not None:
-        parts = reading_order(parts, edge)
+        parts = reading_order(parts)
     starts: dict[str, list[int]] = {}  # of files that are read in parts: where these begin, in order
     for part in parts:
         if part.start is not None:
