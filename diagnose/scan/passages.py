@@ -149,19 +149,10 @@ class TextBlock:
 
     def last_lines(self, count: int) -> list[tuple[int, bytes]]:
         """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
-        data, found = self.data, list[tuple[int, bytes]]()
-        is_ended = data.endswith(b"\n")
-        stop, number = len(data) - is_ended, self.lines() + (not is_ended)
-        while len(found) < count:
-            begin = data.rfind(b"\n", 0, stop) + 1
-            if begin == 0 and self.continues:
-                break
-            found.append((number, data[begin : min(stop, begin + MAX_TEXT)]))
-            number -= 1
-            if begin == 0:
-                break
-            stop = begin - 1
-        return [*self._earlier(count - len(found), number + 1), *found[::-1]]
+        start = self.data.rfind(b"\n") + 1
+        has_rest = start < len(self.data) and (start > 0 or not self.continues)
+        rest = [(self.lines() + 1, self.data[start : start + MAX_TEXT])] if has_rest else []
+        return [*self.lines_before(start, count - len(rest), self.lines() + 1), *rest]
 
     def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
         """Up to `count` lines of the blocks before, with numbers below `below`."""
@@ -247,13 +238,6 @@ class TextBlock:
     def skipped(self) -> int:
         """Yield where the first line begins that this block holds from its start on."""
         return (self.data.find(b"\n") + 1 or len(self.data)) if self.continues else 0
-
-    def line_before(self, at: int) -> bytes:
-        """Yield the line (cut to MAX_TEXT) before the one that begins at offset `at`."""
-        if at > self.skipped():
-            begin = self.data.rfind(b"\n", 0, at - 1) + 1
-            return self.data[begin : min(at - 1, begin + MAX_TEXT)]
-        return next((raw for _, raw in self._earlier(1, self.number(at))), b"")
 
     def may_follow_frame(self, at: int) -> bool:
         """Tell whether the line before the one that begins at offset `at` may be a traceback's frame; cheap."""

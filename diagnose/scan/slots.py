@@ -115,8 +115,8 @@ def _is_quoted(passage: Passage) -> bool:
         return False
     if passage.at != passage.line()[0] or (passage.at == 0 and block.continues):
         return False
-    before = block.line_before(passage.at)
-    return b'File "' in before and is_frame(decode(before))
+    before = block.lines_before(passage.at, 1, passage.number())
+    return bool(before) and is_frame(decode(before[0][1]))
 
 
 class Surroundings:
