@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
 from .kept import TAIL_LINES, decode
 from .voices import MAX_TEXT, Voices
 
-MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
-NEAR_BYTES = 2 << 10  # … or counted anew
+NEAR_BYTES = 2 << 10  # in which a hit's neighbors stand, if its lines are as most are
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
@@ -144,7 +142,7 @@ class TextBlock:
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
         self._has_returns: bool | None = None
         self._lines = -1
-        self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
+        self._counted = 0, base + 1  # the offset that was asked for last, and the number of its line
         self._line = (0, -1)  # the line that was looked at last
 
     def last_lines(self, count: int) -> list[tuple[int, bytes]]:
@@ -159,21 +157,10 @@ class TextBlock:
         return [x for x in self._before if x[0] < below][-count:] if count > 0 else []
 
     def number(self, at: int) -> int:
-        """Yield the number of the line at offset `at`; what was counted before is not counted again."""
-        places, numbers = self._places, self._numbers
-        if at < places[-1]:
-            index = bisect_right(places, at) - 1
-            return numbers[index] + self.data.count(b"\n", places[index], at)
-        place, number = places[-1], numbers[-1]
-        while at - place > MARK_BYTES:
-            number += self.data.count(b"\n", place, place + MARK_BYTES)
-            place += MARK_BYTES
-            places.append(place)
-            numbers.append(number)
+        """Yield the number of the line at offset `at`: mostly one behind the one that was asked for last."""
+        place, number = self._counted if at >= self._counted[0] else (0, self.base + 1)
         number += self.data.count(b"\n", place, at)
-        if at - place > NEAR_BYTES:
-            places.append(at)
-            numbers.append(number)
+        self._counted = at, number
         return number
 
     def lines(self) -> int:
