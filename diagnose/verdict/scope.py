@@ -78,9 +78,8 @@ def who(
     if scope.is_everywhere(job):
         return [], []
     ranks = set(scope.met) or _missed(candidates, roots)
-    told = [e for c in roots if c.rank in ranks for e in c.events]
-    if told and len(ranks) < _voices(roots) and all(e.rule.tells in CERTIFICATES for e in told):
-        ranks = set()  # of several that died of it the launcher names one
+    if cause.id in CRASHES and len(ranks) < _voices(roots):
+        ranks = set()  # of several that crashed the launcher names one
     if not ranks and blame != "host" and not _said_by_several(roots):
         ranks = _felt(roots, candidates) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
@@ -212,7 +211,7 @@ def _voices(roots: Sequence[Candidate]) -> int:
 
 
 def _is_own_word(event: Event) -> bool:
-    return event.role == "cause" and event.rule.tells != "exit"
+    return event.rule.tells != "exit" and (event.role == "cause" or event.cause in CRASHES)
 
 
 def _felt(roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[int]:
