@@ -113,7 +113,7 @@ class _Outlived:
         self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=attrgetter("time"))
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
-        self._gone_past = _undone(job.events) | _caught(job.events)
+        self._undone = _undone(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
@@ -121,7 +121,7 @@ class _Outlived:
             kept = self._sources[event.source].scan.kept()  # a step does not heal the weights, nor does an end
             below = (text for n, text in kept.items() if n > (event.end_line or 0))
             return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
-        if event in self._gone_past or self._is_done(event):
+        if event in self._undone or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
 
@@ -209,25 +209,6 @@ def _undone(events: Sequence[Event]) -> set[Event]:
             ends[rule, event.source].append(event)
     pairs = ((e, end) for e in events for end in ends.get((e.rule.id, e.source), ()))
     return {e for e, end in pairs if (end.line or 0) > (e.end_line or 0) and not _differ(_thing(e), _thing(end))}
-
-
-def _caught(events: Sequence[Event]) -> set[Event]:
-    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first."""
-    raised: dict[tuple[object, ...], list[Event]] = {}
-    ends: dict[str, list[int]] = {}
-    for e in events:
-        if e.rule.tells in (*ENDS, "identity", "attempt"):
-            ends.setdefault(e.source, []).append(e.line or 0)
-        elif e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
-            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
-            raised.setdefault(key, []).append(e)
-    found: set[Event] = set()
-    for alike in raised.values():
-        first, last = alike[0], alike[-1]
-        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
-        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
-            found.update(alike if first.rule.generic else alike[:-1])  # the last one may still be what ended it
-    return found
 
 
 def _thing(event: Event) -> object:
