@@ -2,9 +2,9 @@
 
 A watchdog reports on each rank that waited. The rank that everybody waited for had not issued the collective, so it has
 nothing to report: the culprit is usually the silent one. Its silence counts only where the report would be here: one may
-be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the head of
-a traceback, the watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says
-why the others waited.
+be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the
+watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says why the others
+waited.
 """
 
 from __future__ import annotations
@@ -130,17 +130,7 @@ def _who_reported(job: Job) -> set[int]:
     partly = {e.rank for e in job.failures() if e.cause == WAIT and e.rank is not None}
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
-    return told | partly | aborted | _cut_tracebacks(job)
-
-
-def _cut_tracebacks(job: Job) -> set[int]:
-    """Ranks of whose traceback the head is here and the exception is not."""
-    found: set[int | None] = set()
-    for source in job.sources:
-        if cut := {tb.line for tb in source.tracebacks if not tb.exception}:
-            named = (line.prefix.rank for line in source.lines(cut))
-            found.update(job.places.source_rank.get(source.name, rank) for rank in named)
-    return {rank for rank in found if rank is not None}
+    return told | partly | aborted
 
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
