@@ -40,8 +40,7 @@ def _of_its_id(job: Job) -> Iterator[Finding]:
     phase = last_phase(job, job.ranks.get(0) or RankInfo(0), said[0])
     says = Sentence("rank_zero.late", {"waiting": ranks, "phase": phase.says if phase else None})
     first, *others = exhibits(said)
-    does = (phase.exhibit,) if phase else ()
-    shown = (*does, first, *others) if phase and phase.exhibit.rank == 0 else (first, *does, *others)
+    shown = (first, *((phase.exhibit,) if phase else ()), *others)
     yield Finding("rank_zero", phase.cause if phase else STRAGGLER, says, shown, (0,), onset=onset)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..catalogue.load import Catalogue
-from ..job.coverage import is_cut
 from ..job.identity_table import GUESSED
 from ..job.job import Job
 from ..lines.cache import tables
@@ -91,8 +90,6 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         yield "one-of-many"
     if verdict.culprits and not scope.passed and (job.world_size or 0) > 1:
         yield "nobody-passed"
-    if verdict.culprits and not scope.passed and is_cut(job.sources):
-        yield "rest-unheard"
     is_felt = any(e.fields.get("at_peer") for e in root.events)  # the other end of the link did it
     if verdict.culprits and (not scope.met or is_felt):
         yield "inferred-rank"
