@@ -10,7 +10,7 @@ waited.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of
 from ..job.collectives import (
@@ -22,19 +22,16 @@ from ..job.collectives import (
     find_who_gave_up,
     never_issued,
 )
-from ..job.event import Event, SourceEvents
+from ..job.event import Event
 from ..job.identity_table import GUESSED, MAX_RANK
 from ..job.job import Job, RankInfo
-from ..lines.lazy_pattern import lazy
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
-NUMBERS = lazy(r"\d+")
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
-ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
 
 
@@ -58,10 +55,9 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     came = reported | gave_up
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
-    waits = [s.event for s in crowd.stuck.values()]
-    streams = {job.places.by_source[e.source].stream for e in waits}
+    streams = {job.places.by_source[s.event.source].stream for s in crowd.stuck.values()}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
+    here = [i for i in here if i.rank in late or _is_covered(job, i.rank, streams)]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and 2 * len(came | late) >= world
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -141,37 +137,7 @@ def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
 
 
 def _partial(job: Job) -> set[str]:
-    """Yield files without their head (a report is quoted that is not in them) or without their end (one breaks off)."""
+    """Yield files without their head: a report is quoted that is not in them."""
     told = [e for e in job.telling("collective-timeout") if e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    reports = {NUMBERS.sub("", e.raw).rstrip() for e in told}  # without numbers they are few
-    names = {e.source for e in told}
-    ends = {s.name: NUMBERS.sub("", _last_words(s)) for s in job.sources if s.name in names}
-    begun = {name for name, end in ends.items() if end and any(x.startswith(end) and len(x) > len(end) for x in reports)}
-    return begun | {e.source for e in told if (e.source, e.rank) not in itself}
-
-
-def _last_words(source: SourceEvents) -> str:
-    last = source.scan.lines + (not source.scan.ends_line)
-    return next((line.raw.rstrip() for line in source.lines({last})), "")
-
-
-def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
-    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
-    reporter = min(waits, key=lambda e: (e.source, e.line or 0))
-    fired = min((e.time for e in waits if e.time is not None), default=None)
-    for end in job.telling("exit", "signal-sent", "killed"):
-        if end.rank != info.rank and not _is_of_host(end, info):
-            continue
-        if end.source == reporter.source:
-            return (end.line or 0) < (reporter.line or 0)
-        if end.time is None or fired is None:
-            continue
-        if end.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(end, reporter)):
-            return True
-    return False
-
-
-def _is_of_host(event: Event, info: RankInfo) -> bool:
-    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
-    return info.host is not None and event.host == info.host and event.rule.tells != "killed"
+    return {e.source for e in told if (e.source, e.rank) not in itself}
