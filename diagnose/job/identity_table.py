@@ -36,7 +36,6 @@ class Places:
     source_host: dict[str, str] = field(default_factory=dict)
     alias: dict[str, str] = field(default_factory=dict)  # another name of a host -> the one used for it
     rank_of_pid: dict[tuple[str, int], int | None] = field(default_factory=dict)  # (host or "", pid); None: of several
-    rank_started: dict[tuple[str, int], int] = field(default_factory=dict)  # the same, as a launcher says what it starts
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)

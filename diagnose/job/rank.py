@@ -118,7 +118,6 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the file", places.source_rank.get(event.source)
     if pid is not None:
         yield "the process id", _with_pid(places, event, pid)
-        yield "the process id", places.rank_started.get((host, pid)) if tells == "killed" else None
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", _with_pid(places, event, path.pid)
     if not about_other and speaker.actor is not None and speaker.pid is not None:

@@ -14,11 +14,13 @@ from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, NUMBERED, ended_jobs, reborn_at, restarted_until
+from .attempt import NUMBERED, ended_jobs, reborn_at
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
 
+HISTORY_S = 120.0  # longer than ranks go on after one of them has died
+BUFFERED_LINES = 60  # within which a process that has died still prints
 BUFFERED_S = 3.0  # within which a process that has died still prints
 ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
@@ -35,8 +37,7 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    until, began_s, outlived = restarted_until(job), _began(job), _Outlived(job)
-    reborn, ended = reborn_at(job), ended_jobs(job)
+    began_s, outlived, reborn, ended = _began(job), _Outlived(job), reborn_at(job), ended_jobs(job)
     # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
     numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
     numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
@@ -45,7 +46,6 @@ def set_aside(job: Job) -> None:
         if (e.attempt != job.attempt and (e.source in numbered or (e.stamp is not None and e.time is not None)))
         or (e.line or 0) < reborn.get(e.source, 0)
         or (e.line or 0) <= ended.get(e.source, 0)
-        or (e.line or 0) <= until.get((e.source, e.host), until.get((e.source, None), 0))
         or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
     ]  # fmt: skip
     before = set(earlier)

@@ -97,7 +97,7 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         ended = {e.fields.get("pid") for e in source.telling("signal-sent")} - {None}
         if ended:
             failed = {e.fields.get("pid") for e in source.telling("exit")} - {None}
-            most = max(most, len(ended | failed) // _starts(source))
+            most = max(most, len(ended | failed))
         last = (e.fields.get("last_local_rank") for e in source.telling("exit"))  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
@@ -109,15 +109,6 @@ def _agents(places: Places, sources: Sequence[SourceEvents]) -> int:
     tasks = [as_rank(task) or 0 for f in told if isinstance(f.get("ranks"), list) for task in f["ranks"]]
     has_agent = any(f.get("local_rank") is not None for f in told)
     return max(len({places.host(f["host"]) for f in told if f.get("host")}), max(tasks, default=-1) + 1 if has_agent else 0)
-
-
-def _starts(source: SourceEvents) -> int:
-    """How often a launcher started its processes: a local rank has another process each time."""
-    pids: dict[object, set[object]] = defaultdict(set)
-    for event in source.telling("exit"):
-        if event.fields.get("pid") and event.fields.get("local_rank") is not None:
-            pids[event.fields["local_rank"]].add(event.fields["pid"])
-    return max([1, *map(len, pids.values())])
 
 
 def _nodes_asked_for(source: SourceEvents) -> int:

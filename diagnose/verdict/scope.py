@@ -20,7 +20,6 @@ from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
-NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
 MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
@@ -40,7 +39,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
+        met = {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         sent = [e for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)]
@@ -123,13 +122,6 @@ def _ranks_told(job: Job, end: Event) -> Sequence[int | None]:
     return tasks if isinstance(tasks, list) else (end.rank,)
 
 
-def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
-    """Who raised what a driver prints once for all of them, below a list of these ranks."""
-    raised = {(e.source, e.traceback.line) for e in _events(roots) if e.traceback is not None}
-    heads = ((e, e.traceback.end_line) for e in job.failures() if isinstance(e.fields.get("ranks"), list) and e.traceback)
-    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
-
-
 def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
     """The ranks that waited, before any step was made, in a line of the program above the one where it was raised.
 
@@ -188,10 +180,6 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
     if len(ranks) < 2 or not hosts:
         return False
-    if hosts == {None}:
-        count, first = len(ranks), min(ranks)
-        is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
-        return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count
     return len(job.hosts) > len(hosts) and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
