@@ -17,11 +17,6 @@ MOST_ASKED = 256  # messages of one text that an event is compared with; 8,000 o
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
 REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
-# How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
-IN_ITS_LOG = lazy(
-    r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
-)
-IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in each of these
 
 
 def merge_copies(events: Sequence[Event], places: Places) -> list[Event]:
@@ -93,7 +88,6 @@ def _identity(event: Event) -> tuple[Any, ...] | None:
         return None
     rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
     text = text.partition("\n")[0].partition(REPEATED)[0]
-    text = IN_ITS_LOG.sub("", text) if any(map(text.__contains__, IN_RAYS_LOG)) else text
     return (rule, text[:300], event.attempt)
 
 
