@@ -84,11 +84,13 @@ def ended_jobs(job: Job) -> dict[str, int]:
 
 
 def reborn_at(job: Job) -> dict[str, int]:
-    """Yield by file where a rank is another process than above, if steps stand below, or none anywhere."""
+    """Yield by file where a rank is another process than above, if steps stand below, or none anywhere and it had ended."""
     births = {s.name: birth.line or 0 for s in job.sources if (birth := _reborn(s)) is not None}
     signs = [sign for s in job.sources for _, sign in s.progress]
     is_below = any((s.line or 0) > births[s.source] for s in signs if s.source in births)
-    return births if is_below or not signs else {}
+    ends = {e.source: e.line or 0 for e in reversed(job.events) if e.role in FAILING and e.rule.tells in CERTIFICATES}
+    is_ended = not signs and all(ends.get(name, line) < line for name, line in births.items())
+    return births if is_below or is_ended else {}
 
 
 def _reborn(source: SourceEvents) -> Event | None:

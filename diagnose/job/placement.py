@@ -114,7 +114,6 @@ def _learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
         heard[source.name] = ranks
     if not places.source_rank:
         _learn_numbers(places, heard)
-    _count_on_in_attempts(places)
 
 
 def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
@@ -129,19 +128,6 @@ def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
         fewest = FEWEST_OF_ALL if sorted(numbers.values()) == list(range(len(numbers))) else FEWEST_TOLD
         if fits and len(told) >= max(fewest, len(numbers) // 2) and len(set(numbers.values())) == len(numbers):
             places.source_rank.update(numbers)
-
-
-def _count_on_in_attempts(places: Places) -> None:
-    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
-    folders = {n: p.local_rank for n, p in places.by_source.items() if p.kind == "torchrun" and p.local_rank is not None}
-    firsts: dict[str, set[int]] = defaultdict(set)
-    for name, local in folders.items():
-        if name in places.source_rank:
-            firsts[name.rsplit("/", 2)[0]].add(places.source_rank[name] - local)
-    for name, local in folders.items():
-        first = firsts.get(name.rsplit("/", 2)[0], set())
-        if len(first) == 1:
-            places.source_rank.setdefault(name, min(first) + local)
 
 
 # --- which process it is ------------------------------------------------------------------------------------------
