@@ -54,6 +54,11 @@ def phase_of(event: Event) -> Phase:
     return Phase(activity or "busy", SLOW if activity in SLOW_STORAGE else STRAGGLER, shown, event.fields)
 
 
+def wait_for(phase: Phase | None) -> tuple[str, Sentence | None, tuple[Exhibit, ...]]:
+    """Yield what a rank did last as the cause of a wait for it, in words, and where; else that of a straggler."""
+    return (phase.cause, phase.says, (phase.exhibit,)) if phase is not None else (STRAGGLER, None, ())
+
+
 def left_cause(ends: Iterable[Event]) -> str:
     """Yield why ranks were done first: they say that they stop early, else they had fewer batches."""
     return "process.early-exit" if all(e.rule.activity == LEFT for e in ends) else "data.uneven-inputs"

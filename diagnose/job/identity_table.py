@@ -42,7 +42,6 @@ class Places:
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
-    hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int | None] = field(default_factory=dict)  # (host or "", PCI address) -> index
     rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -138,8 +138,7 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
         for event in source.telling("identity", "exit"):
             _learn_event(places, event)
         for p in source.speakers:
-            if host := places.host(p.host):
-                places.hosts_seen.add(host)
+            host = places.host(p.host)
             if p.rank is not None:
                 places.remember(p.rank, host or places.host(p.pod), p.local_rank, p.pid)
             elif p.pid is not None and (label := labelled_rank(p)) is not None:

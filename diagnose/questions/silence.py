@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of, wait_for
 from ..job.event import FAILING, Event, named_in
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
@@ -79,12 +79,11 @@ def _behind(job: Job) -> Iterator[Finding]:
     last = [i.last_sign for i in signs if i.last_sign is not None]
     if is_clear and all(_had_its_turn(job, late.last_sign, last) for late in few if late.last_sign is not None):
         usual = next(i for i in signs if i.last_step == common)
-        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
-        says = {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": phase.says if phase else None}
-        shown = (phase.exhibit,) if phase else exhibits(i.last_sign for i in few if i.last_sign is not None)
+        ranks, (cause, does, seen) = tuple(sorted(i.rank for i in few)), wait_for(_phase(few[0]))
+        says = Sentence("silence.behind", {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": does})
+        shown = seen or exhibits(i.last_sign for i in few if i.last_sign is not None)
         shown += exhibits([usual.last_sign] if usual.last_sign else [])
-        cause = phase.cause if phase else STRAGGLER
-        yield Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
+        yield Finding("silence", cause, says, shown, ranks, certainty="possible")
 
 
 def _had_its_turn(job: Job, late: Event, signs: Sequence[Event]) -> bool:
@@ -108,25 +107,21 @@ def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
 def _busy(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: who began something that nobody else does, and has not ended it, while the others rest."""
     heard = [i for i in job.ranks.values() if i.has_lines]
-    doing = {i.rank: phase.name for i in heard if (phase := _phase(i)) is not None}
-    few = [i for i in heard if doing.get(i.rank, WAITING) != WAITING] or [i for i in heard if i.rank in doing]
-    others = [i for i in heard if i not in few]
-    is_whole = len(heard) >= max(job.world_size or 0, FEWEST)
-    if few and is_whole and len(few) <= MAX_SHARE * len(heard):
-        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
-        says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says if phase else None})
-        shown = (phase.exhibit,) if phase else ()
-        waits = exhibits([i.phase for i in others if i.phase is not None], 2)
-        yield Finding("silence", phase.cause if phase else STRAGGLER, says, (*shown, *waits), ranks, certainty="possible")
+    doing = {i.rank: phase for i in heard if (phase := _phase(i)) is not None}
+    few = [rank for rank, phase in doing.items() if phase.name != WAITING] or [*doing]
+    if few and len(heard) >= max(job.world_size or 0, FEWEST) and len(few) <= MAX_SHARE * len(heard):
+        ranks, phase = tuple(sorted(few)), doing[few[0]]
+        waits = exhibits([i.phase for i in heard if i.rank not in few and i.phase is not None], 2)
+        says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says})
+        yield Finding("silence", phase.cause, says, (phase.exhibit, *waits), ranks, certainty="possible")
 
 
 def _stalled(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: all logs end with the same begun work, which a lock that a dead process left holds up."""
     begun = {(e.source, e.line): e for e in job.telling("activity") if e.rule.stalls}
-    last = [job.last_line_of(rank) for rank in job.ranks if begun]
-    lines = [each for each in last if each]
-    ends = [e for source, line in lines if (e := begun.get((source, line.number))) is not None]
-    if ends and len(ends) == len(lines):
+    last = {s.name: x.number for s in job.sources if begun for x in s.tail() if x.message.strip()}
+    ends = [e for place in last.items() if (e := begun.get(place)) is not None]
+    if ends and len(ends) == len(last):
         cause, fields = ends[0].rule.stalls or STRAGGLER, ends[0].fields
         says = Sentence("silence.stalled", {"ranks": tuple(sorted(job.ranks)), "path": fields.get("path")})
         yield Finding("silence", cause, says, exhibits(ends), certainty="possible", fields=fields)
