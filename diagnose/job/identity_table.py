@@ -133,7 +133,9 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
         if host := places.by_source[source.name].host or content:
             places.source_host[source.name] = host
     heard = {*places.source_host.values(), *(p.host for s in sources for p in s.speakers if p.host)}
-    heard |= {str(e.fields["host"]) for s in sources for e in s.events if e.fields.get("host")}
+    heard |= {
+        str(name) for s in sources for e in s.events for name in (e.fields.get("host"), e.fields.get("peer_host")) if name
+    }
     by_label: dict[str, set[str]] = defaultdict(set)  # `n7.cluster.local` is `n7`, where both are heard of
     for name in (n for n in heard if n not in HERE and not ADDRESS.match(n)):
         by_label[name.partition(".")[0]].add(name)
