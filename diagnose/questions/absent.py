@@ -17,7 +17,6 @@ from ..job.collectives import (
     GroupTable,
     collective_tables,
     describe,
-    find_elsewhere,
     find_handled,
     find_who_gave_up,
     never_issued,
@@ -56,7 +55,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     streams = {job.places.by_source[s.event.source].stream for s in crowd.stuck.values()}
-    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
+    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported) if rank < world]
     here = [i for i in here if i.rank in late or _is_covered(job, i.rank, streams)]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and 2 * len(came | late) >= world

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.activity import first_complaint, left_cause
-from ..job.job import Job
+from ..job.job import Job, RankInfo
 from .finding import Finding, Sentence, exhibits
 
 MAX_SHARE = 0.5
@@ -22,7 +22,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _finished(job: Job) -> Iterator[Finding]:
-    done = [i for i in job.ranks.values() if i.finished is not None]
+    done = [i for i in job.ranks.values() if i.finished is not None and not _saves_at_the_end(i)]
     failing = {e.rank for e in job.failures() if e.rank is not None}
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
@@ -34,6 +34,12 @@ def _finished(job: Job) -> Iterator[Finding]:
     shown = (*exhibits(ends, 4), *(first_complaint(job, done[0]) if len(done) == 1 else ()))
     says = Sentence("early_exit.done", {"ranks": ranks, "waiting": sorted(waiting)})
     yield Finding("early_exit", left_cause(ends), says, shown, ranks, onset=onset)
+
+
+def _saves_at_the_end(info: RankInfo) -> bool:
+    """Whether it began a last save behind its farewell: it has not left."""
+    doing, end = info.phase, info.finished
+    return doing is not None and end is not None and doing.source == end.source and (doing.line or 0) > (end.line or 0)
 
 
 def _left_behind(job: Job) -> Iterator[Finding]:
