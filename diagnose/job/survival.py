@@ -6,11 +6,9 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
@@ -21,8 +19,6 @@ from .process import CRASHES, is_terminated
 
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 BUFFERED_LINES = 60  # within which a process that has died still prints
-BUFFERED_S = 3.0  # within which a process that has died still prints
-ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
@@ -106,11 +102,9 @@ class _Outlived:
         self._job = job
         self._sources = {s.name: s for s in job.sources}
         self._streams = {s.name: _Stream.of(s) for s in job.sources}
-        done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
         self._done: dict[str, list[Event]] = defaultdict(list)  # by source
-        for end in done:
+        for end in (e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"):
             self._done[end.source].append(end)
-        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=attrgetter("time"))
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._undone = _undone(job.events)
@@ -134,16 +128,12 @@ class _Outlived:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
         if event.cause in FROM_OUTSIDE:
             return False
-        ends = self._done.get(event.source, [])
-        if event.has_own_time and event.time is not None:
-            later = bisect_right(self._timed, event.time + HISTORY_S, key=attrgetter("time"))
-            ends = [*ends, *self._timed[later:]]
-        return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
+        return any(self._is_over(event, end) for end in self._done.get(event.source, ()) if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
         # A process, of whichever rank, may break down within the moment below the end: ranks are done together.
         stream, gap_s = self._streams[event.source], (event.time or end.time or 0.0) - (end.time or event.time or 0.0)
-        is_below = event.source == end.source and (event.line or 0) > (end.line or 0)
+        is_below = (event.line or 0) > (end.line or 0)
         is_below &= stream is None or stream.last <= (end.line or 0) + BUFFERED_LINES  # no second stage of the work
         if is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event):
             return True
@@ -152,32 +142,21 @@ class _Outlived:
         of_all = end.rule.teller == "job"
         if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
-        if event.source == end.source:
-            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
-        return (end.time or 0.0) > (event.time or 0.0) + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
+        return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
 
     def _goes_on_itself(self, event: Event) -> bool:
-        """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
+        """Whether the same rank takes steps in the same file, below what it may print of its buffers after an error."""
         info = self._job.ranks.get(event.rank) if event.rank is not None else None
         sign = info.last_sign if info is not None else None
-        if sign is None or sign.attempt < event.attempt:
+        if sign is None or sign.attempt < event.attempt or sign.source != event.source:
             return False
-        if sign.source != event.source:
-            is_timed = event.stamp is not None and sign.stamp is not None
-            soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
-            return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
-        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
-            return False  # as where logs were joined into one file
-        if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
-            return True
-        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
-        return is_timed and (sign.time or 0.0) > (event.time or 0.0) + BUFFERED_S
+        return (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES
 
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
-            return False  # or steps that are shown again, as where logs were joined into one file
+        if stream is None or stream.last <= (event.end_line or 0):
+            return False
         is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
         if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
             return stream.is_training and (is_later or stream.last > (event.end_line or 0) + stream.still)
@@ -192,13 +171,6 @@ class _Outlived:
 
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
-
-
-def _is_before(time_s: float | None, event: Event) -> bool:
-    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
-    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
-        return False
-    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
