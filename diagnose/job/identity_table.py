@@ -51,7 +51,6 @@ class Places:
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
-    has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
 
     @property
