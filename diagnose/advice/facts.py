@@ -20,13 +20,13 @@ from .fact_store import Facts, differences, gather_facts
 from .settings import (
     NAMES,
     PACKAGES,
+    Pair,
     Stated,
     command_facts,
     file_facts,
-    framework_of,
     package_name,
-    stated_setting,
-    trainer_of,
+    program_facts,
+    setting_facts,
     variable_facts,
 )
 
@@ -53,8 +53,8 @@ def _stated(job: Job) -> Iterator[Stated]:
     context = {s.name for s in job.sources if s.kind == "context"}  # read whole, by `file_facts`
     for event in job.events:
         if event.source not in context:
-            for one in event_facts(event.rule, event.fields, event.text):
-                yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
+            told = event_facts(event.rule, event.fields, event.text)
+            yield from (Stated(*fact, event.source, event.line, surety, event.rank, event.host) for fact, surety in told)
     for source in job.sources:
         if source.name in context:
             yield from file_facts(sorted({x.number: x.raw for x in reversed(source.head())}.items()), source.name)
@@ -78,37 +78,35 @@ def _world(job: Job, context: set[str]) -> Iterator[Stated]:
         yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
 
 
-def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
+def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[tuple[Pair, int]]:
     """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` and `value`."""
-    value = str(fields.get("value", ""))
+    value, printed = str(fields.get("value", "")), list[Pair]()
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
         seconds, rest = divmod(fields["timeout_ms"], 1000)
-        yield Stated("nccl_timeout_s", seconds + rest / 1000 if rest else seconds, "", None, 3)
+        printed.append(("nccl_timeout_s", seconds + rest / 1000 if rest else seconds))
     if rule.tells != "fact":
-        for name, captured in fields.items():
-            is_version = name.endswith("_version") and isinstance(captured, str) and "." in captured
-            if is_version or name == INTERFACE:
-                yield Stated(name, captured, "", None, 3)
+        versions = ((n, v) for n, v in fields.items() if n.endswith("_version") and isinstance(v, str) and "." in v)
+        printed += [*versions, *((n, v) for n, v in fields.items() if n == INTERFACE)]
     elif "setting" in fields:
-        yield from stated_setting(str(fields["setting"]), value, "", None, 3)
+        printed += setting_facts(str(fields["setting"]), value)
     elif "variable" in fields:
-        yield from variable_facts(str(fields["variable"]), value, "", None, 3)
+        printed += variable_facts(str(fields["variable"]), value)
     elif "package" in fields:
         package = PACKAGES.get(package_name(str(fields["package"])))
-        yield from [Stated(package, value, "", None, 2)] if package else []
+        yield from [((package, value), 2)] if package else []
     else:
-        yield from _named(fields)
+        printed += _named(fields)
         if "command" in fields or "launcher" in fields:
-            yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
+            yield from ((fact, 2) for fact in command_facts(str(fields.get("command") or text.lstrip("+$ "))))
+    yield from ((fact, 3) for fact in printed)
 
 
-def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
+def _named(fields: Mapping[str, Any]) -> Iterator[Pair]:
     for key, captured in fields.items():
         name = "processes_asked" if key == "world_size" and "launcher" in fields else NAMES["aliases"].get(key, key)
         is_fact = key not in NO_FACTS and name != "world_size"  # see `_world`
         if is_fact and isinstance(captured, (str, int, float)):
-            in_minutes = key == "timeout_min" and not isinstance(captured, str)
-            yield Stated(name, captured * 60 if in_minutes else captured, "", None, 3)
+            yield name, captured * 60 if key == "timeout_min" and not isinstance(captured, str) else captured
 
 
 def _packages(stated: Sequence[Stated]) -> frozenset[str]:
@@ -156,7 +154,7 @@ def _package_facts(job: Job) -> Iterator[Stated]:
                 yield Stated(*stated, source.name, tb.line, 1)
 
 
-def path_facts(path: str) -> Iterator[tuple[str, str]]:
+def path_facts(path: str) -> Iterator[Pair]:
     """Yield what one path of a frame tells."""
     if path[1:3] == ":\\":
         yield "system", "windows"
@@ -166,10 +164,7 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield f"{versioned['package'].lower()}_version", versioned["version"]
     if python := _PYTHON.search(path):
         yield "python_version", python["version"]
-    if trainer := trainer_of(path) if "/trl/" in path else None:
-        yield "trainer", trainer
-    if framework := framework_of(path):
-        yield "framework", framework
+    yield from (fact for fact in program_facts(path) if fact[0] != "trainer" or "/trl/" in path)
 
 
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:

@@ -15,8 +15,9 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from .fact_store import Facts
-from .settings import NAMES
-from .sizes import Flags, Setting, flags_for, written
+from .settings import NAMES, written
+from .sizes import Setting, flags_for
+from .statement import Flags
 
 CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands, or beside PyTorch in the same process
@@ -35,22 +36,20 @@ def size_bytes(value: object, unit: str = "M") -> float | None:
 def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `taken_by`, the sizes, the process that holds most of what is not ours, and flags that need less."""
     names = ("wanted", "capacity", "free", "allocated", "held", "in_use", "reserved_mib")
-    wanted, capacity, free, allocated, held, in_use, idle = (size_bytes(fields.get(name)) for name in names)
+    wanted, capacity, free, allocated, held, in_use, reserved = (size_bytes(fields.get(name)) for name in names)
     if wanted is None:
         return {}
-    if idle is None:
-        idle = size_bytes(fields.get("reserved_gib"), "G")
-    if idle is None and held is not None and allocated is not None:
-        idle = max(held - allocated, 0.0)
+    cached = max(held - allocated, 0.0) if held is not None and allocated is not None else None
+    idle = next((x for x in (reserved, size_bytes(fields.get("reserved_gib"), "G"), cached) if x is not None), None)
+    own = (allocated or 0.0) + (idle or 0.0)
     # Of other processes, as a sum: the message's list of them may hold this one too.
-    known = capacity is not None and free is not None and allocated is not None
-    torch = (allocated or 0) + (idle or 0) + CONTEXT
-    others = max((capacity or 0) - (free or 0) - max(in_use or 0, torch), 0.0) if known else None
-    beside = in_use - torch if in_use is not None and allocated is not None else None
+    is_known = capacity is not None and free is not None and allocated is not None
+    others = max((capacity or 0) - (free or 0) - max(in_use or 0, own + CONTEXT), 0.0) if is_known else None
+    beside = in_use - own - CONTEXT if in_use is not None and allocated is not None else None
     kind = _taken_by(wanted, capacity, idle, others, beside)
     if fields.get("is_inference") and kind != "another-process":
         return {}  # there is no micro batch; the cause has the engine's own levers
-    own = (allocated or 0.0) + (idle or 0.0)  # a container's rank is in the message's list by an alien id
+    # a container's rank is in the message's list by an alien id
     listed = ((fields.get(f"{name}_pid"), size_bytes(fields.get(f"{name}_used"))) for name in ("other", "next"))
     strangers = [(pid, used) for pid, used in listed if pid and used and abs(used - own) >= CONTEXT]
     return {
@@ -80,8 +79,9 @@ def _taken_by(wanted: float, capacity: float | None, idle: float | None, others:
 
 def _smaller(facts: Facts) -> Flags | None:
     """Half the micro batch at the same global batch, as flags."""
-    micro, steps, ranks = (facts.number(n) for n in ("micro_batch_size", "gradient_accumulation", "world_size"))
-    train = facts.number("train_batch_size")
+    micro, steps, ranks, train = (
+        facts.number(n) for n in ("micro_batch_size", "gradient_accumulation", "world_size", "train_batch_size")
+    )
     if not micro or micro % 2:
         return None
     if derived := written("micro", facts.get("framework")):
@@ -114,15 +114,11 @@ def setting_for(seconds: int, facts: Facts) -> str | None:
 
 def timeout_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield `limit_s` in force, `work_s` that the slow work took, `new_limit_s`, and how to write that."""
-    limits = [
-        _seconds(fields.get("timeout_ms"), 1000),
-        *(_seconds(facts.get(n)) for n in ("nccl_timeout_s", "ddp_timeout_s")),
-    ]
-    present = next((s for s in limits if s), None)  # as the line states it, else as configured
-    longest = facts.get(
-        NAMES["longest"].get(str(fields.get("activity") or "saving"), "")
-    )  # such work that the logs show whole
-    times = (_seconds(x) for x in (fields.get("seconds"), fields.get("lasted_s"), longest))
+    printed_s = (_number(fields.get("timeout_ms")) or 0.0) / 1000
+    limits = (printed_s, *(_number(facts.get(n)) for n in ("nccl_timeout_s", "ddp_timeout_s")))
+    present = next(filter(None, limits), None)  # as the line states it, else as configured
+    longest = facts.get(NAMES["longest"].get(str(fields.get("activity") or "saving"), ""))  # that the logs show whole
+    times = (_number(x) for x in (fields.get("seconds"), fields.get("lasted_s"), longest))
     worked = max((s for s in times if s is not None), default=None)
     seconds, path = propose_s(present, worked), str(fields.get("path") or "")
     setting = setting_for(seconds, facts)
@@ -136,6 +132,5 @@ def timeout_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     }
 
 
-def _seconds(value: object, per_second: int = 1) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) / per_second if is_number else None  # type: ignore[arg-type]
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

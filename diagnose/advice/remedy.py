@@ -26,8 +26,8 @@ from .fact_store import Facts
 from .facts import OF_AN_OPERATOR
 from .known_bugs import BUGS, package_of
 from .limits import memory_numbers, timeout_numbers
-from .sizes import Flags, batch_numbers, resource_numbers
-from .statement import RemedyStep, When
+from .sizes import batch_numbers, resource_numbers
+from .statement import Flags, RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 Solver = Callable[[Mapping[str, Any], Facts], dict[str, Any]]

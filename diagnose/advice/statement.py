@@ -14,6 +14,16 @@ Value = str | int | float | bool | tuple[int | float | str, ...] | None  # what 
 
 
 @record
+class Flags:
+    """Words of a command, made here of numbers: they are filled in as they are, unquoted."""
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@record
 class Place:
     """A line of an input, counted from 1 as `sed -n` does; None where the input has no lines."""
 
