@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
-        from .report.printable import one_line
+        from .report.phrases import one_line
         from .report.redaction import redact_text
 
         said = redact_text(one_line(str(error)), privacy=False)  # a file's name may hold anything, a URL a password

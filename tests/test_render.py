@@ -31,8 +31,7 @@ from diagnose.report.parts import (
     Symptom,
     TimelineEntry,
 )
-from diagnose.report.phrases import WORDS, who, words
-from diagnose.report.printable import printable, printable_spans
+from diagnose.report.phrases import WORDS, printable, printable_spans, who, words
 from diagnose.report.report import Report
 from diagnose.views.folding import choose_moments, limits_of
 from diagnose.views.rendering import TEMPLATES, _environment, render

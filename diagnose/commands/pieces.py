@@ -15,7 +15,7 @@ import typer
 from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
-from ..report.printable import clip, printable
+from ..report.phrases import clip, printable
 from .options import causes, files, seconds
 from .report import fault_of_writing
 

@@ -15,8 +15,7 @@ from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
 from ..job.job import JobContext
 from ..lines.rank_ranges import named_ranks
-from ..report.phrases import choose_language
-from ..report.printable import one_line
+from ..report.phrases import choose_language, one_line
 from ..report.redaction import redact_text
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import drop_output, open_named

@@ -19,7 +19,7 @@ from ..advice.statement import RemedyStep
 from ..catalogue.sentences import shell_word
 from ..errors import UsageError
 from ..report.parts import Diagnosis, Gap
-from ..report.printable import clip, one_line
+from ..report.phrases import clip, one_line
 from ..report.redaction import redact_plain, redact_text
 from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole

@@ -22,7 +22,7 @@ from ..engine import diagnose
 from ..errors import DiagnoseError, MissingExtra, UsageError
 from ..history.difference import differences, written_report
 from ..job.job import JobContext
-from ..report.printable import one_line
+from ..report.phrases import one_line
 from ..report.redaction import redact, redact_text
 from ..report.report import Report
 from ..views.catalogue_page import cause_page

@@ -21,11 +21,10 @@ from ..verdict.proof import proof_of
 from .evidence import Exhibitor, own_code
 from .headline import file_name, of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
-from .losers import alternatives, chain, symptoms
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
 from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
-from .timeline import attempt_rows, bounded_times, timeline_rows
+from .timeline import alternatives, attempt_rows, bounded_times, chain, symptoms, timeline_rows
 from .translation import ENGLISH, Translator
 
 TIMEOUT = "collective.timeout"

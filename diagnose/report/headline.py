@@ -14,8 +14,7 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .last_lines import suspects
 from .parts import LastLine
-from .phrases import clip_ranges, short_host
-from .printable import clip, one_line, sentence
+from .phrases import clip, clip_ranges, one_line, sentence, short_host
 from .translation import Translator
 
 MOST = 220  # characters: more is no headline

@@ -1,24 +1,27 @@
-"""What happened in order, and the attempts of the job: the same thing on many ranks is one entry."""
+"""What happened in order, what lost against the verdict (its consequences, other causes), and the attempts of the job."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import Any
 
 from ..advice.statement import Evidence
+from ..catalogue.load import Catalogue
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event, Exhibit
 from ..job.job import Job
 from ..lines.record import record
+from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor, show_time
-from .losers import rooted, summed_up
-from .parts import Attempt, Culprit, TimelineEntry
+from .parts import Alternative, Attempt, Culprit, Link, Symptom, TimelineEntry
+from .phrases import FROM_OUTSIDE
 from .translation import Translator
 
+MAX_ALTERNATIVES = 6
 MAX_TIMELINE = 60
 EARLIEST, LATEST = "earliest", "latest"
 SHORT_S = 1.0  # a wait or a phase of less is not worth a remark
@@ -172,3 +175,106 @@ def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]]
         return Attempt(n, start, end, "unfinished")
     culprits = (Culprit(first.rank, first.host),) if first.rank is not None else ()
     return Attempt(n, start, end, "failed", first.cause, culprits, (show.evidence(Exhibit.of_event(first)),))
+
+
+def summed_up(events: Iterable[Event]) -> set[str]:
+    """The causes that a launcher's summary, or the end of its other workers, tells of: they follow from the root."""
+    return {e.cause for e in events if (e.rule.teller == "box" or e.rule.tells == "signal-sent") and e.cause is not None}
+
+
+def rooted(verdict: Verdict) -> tuple[set[Event], set[tuple[str, int | None]]]:
+    """Yield the events of the root, and the lines on which they stand."""
+    events = {e for root in verdict.roots for e in root.events}
+    return events, {(e.source, e.line) for e in events}
+
+
+def chain(verdict: Verdict, translator: Translator, bounds: Container[Event], events: Iterable[Event]) -> tuple[Link, ...]:
+    """The consequences, from the root outward, folded by cause."""
+    if not verdict.roots or verdict.cause is None:
+        return ()
+    lines, root = rooted(verdict)[1], verdict.cause
+    followers: dict[str, list[Candidate]] = {cause: [] for cause in summed_up(events) - {root}}
+    for s in verdict.candidates:
+        if s.cause != root and any(t.cause != s.cause for t in s.explained_by) and not _is_same_end(s, lines):
+            followers.setdefault(s.cause, []).append(s)
+    start = _began(verdict.roots[0], bounds)
+    links = []
+    for cause, group in followers.items():
+        parents = [t.cause for s in group[:1] for t in s.explained_by if t.cause != cause]
+        parent = root if root in parents or not parents else parents[0]
+        onset = min((began for s in group if (began := _began(s, bounds)) is not None), default=None)
+        delay = onset - start if start is not None and onset is not None else 0.0
+        key = f"follows.{cause}" + ".outside" * (cause == "process.terminated" and parent in FROM_OUTSIDE)
+        why = translator.say(key) if translator.knows(key) else ""
+        ranks = tuple(sorted({s.rank for s in group if s.rank is not None}))
+        link = Link(parent, cause, why, ranks, delay if delay > 0 else None)
+        links.append((math.inf if onset is None else onset, cause, link))
+    return tuple(link for *_, link in sorted(links, key=lambda found: found[:2]))
+
+
+def _began(s: Candidate, bounds: Container[Event]) -> float | None:
+    """When it began, as near as can be told; nothing where the line's own time is only a bound."""
+    shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
+    by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
+    return None if by in bounds else s.onset
+
+
+def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
+    """Whether it is only another reading of the lines that name the root, as that a preempted job was told to stop."""
+    if s.events and s.finding is None:
+        return all((e.source, e.line) in lines for e in s.events)
+    if s.cause != "process.terminated" or s.first is not None or s.finding is None:
+        return False
+    return all((x.source, x.line) in lines for x in s.finding.exhibits)
+
+
+def alternatives(
+    verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> tuple[Alternative, ...]:
+    """What could have been the root and was beaten, with the reason."""
+    found: dict[str, Alternative] = {}
+    lines = rooted(verdict)[1]
+    for s in (*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and s not in verdict.roots)):
+        if s.first is None or s.cause in (*found, verdict.cause) or _is_same_end(s, lines):
+            continue  # the same cause, told by a line that says less, is no other reason
+        if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
+            continue  # nor is that a process ended
+        culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
+        title, evidence = translator.cause(catalogue.causes[s.cause]).title, (show.evidence(Exhibit.of_event(s.first)),)
+        found[s.cause] = Alternative(s.cause, title, culprits, _why_not(verdict, s, translator), evidence)
+    return tuple(islice(found.values(), MAX_ALTERNATIVES))
+
+
+def _why_not(verdict: Verdict, s: Candidate, translator: Translator) -> str:
+    """Why this suspect is not the root, in one sentence."""
+    if s.explained_by:
+        by = s.explained_by[0]
+        return translator.say("lost.consequence", cause=by.cause, rank=by.rank, host=by.host)
+    root = verdict.roots[0]
+    if s.direct < root.direct:
+        return translator.say("lost.less-direct", cause=root.cause)
+    if s.onset is not None and root.onset is not None and s.onset > root.onset:
+        return translator.say("lost.later", seconds=s.onset - root.onset)
+    return translator.say("lost.fits-less")
+
+
+def symptoms(
+    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
+) -> tuple[Symptom, ...]:
+    """Everything loud that is not the root, folded by rule."""
+    lines = rooted(verdict)[1]
+    by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        if (event.source, event.line) not in lines and event.cause is not None:
+            by_rule[event.cause, event.rule.id].append(event)
+    capped = {rule for source in job.sources for rule in source.capped}
+    explained = dict.fromkeys(summed_up(events), verdict.cause or "")
+    explained |= {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
+    explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
+    found = []
+    for (cause, rule), group in by_rule.items():
+        ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
+        first = show.evidence(Exhibit.of_event(group[0]))
+        title = translator.title(group[0].rule)
+        found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
+    return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from ..advice.statement import Evidence
 from ..lines.record import record
-from ..report.phrases import Say, clip_ranges, place, short_host
-from ..report.printable import one_line, printable, printable_spans
+from ..report.phrases import Say, clip_ranges, one_line, place, printable, printable_spans, short_host
 from .folding import Limits
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from ..report import parts
-from ..report.phrases import FROM_OUTSIDE, Say, clock, known, one_day, short_host, who
-from ..report.printable import clip, one_line
+from ..report.phrases import FROM_OUTSIDE, Say, clip, clock, known, one_day, one_line, short_host, who
 from ..report.report import Report
 
 Row = dict[str, Any]
@@ -199,3 +199,15 @@ def _seen(evidence: Sequence[Evidence], say: Say) -> str:
         if names := names + [say(key, n=one_line(name)) for key, name in named if key not in ("host", "peer")]:
             return say("comma").join(names)
     return ""
+
+
+def value_text(value: object) -> str:
+    """Yield a fact's value as it reads in a table."""
+    return clip(one_line(", ".join(map(str, value)) if isinstance(value, tuple) else str(value)), 200)
+
+
+def common_folder(files: Sequence[str]) -> str:
+    """Yield the folder (`a/b/`) in which all the files lie; nothing where they share none."""
+    folders = [one_line(f).rpartition("!")[0].split("/")[:-1] or one_line(f).split("/")[:-1] for f in files]
+    shared = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))]
+    return "/".join(shared) + "/" if shared else ""

@@ -16,8 +16,7 @@ from typing import Any
 from ..lines.cache import tables
 from ..lines.rank_ranges import rank_ranges
 from ..report.parts import Diagnosis, RankRow, TimelineEntry
-from ..report.phrases import place, words
-from ..report.printable import clip, one_line, sentence
+from ..report.phrases import clip, one_line, place, sentence, words
 from ..report.report import Report
 from .evidence import pieces
 from .folding import LIMITS, fold_timeline, limits_of

@@ -15,8 +15,7 @@ from ..catalogue.lookup import causes_of
 from ..catalogue.sentences import KEPT_TEMPLATES
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
-from ..report.phrases import Say, known, words
-from ..report.printable import clip, one_line
+from ..report.phrases import Say, clip, known, one_line, words
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
 from .evidence import EvidenceView

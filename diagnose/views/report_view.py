@@ -14,8 +14,7 @@ from ..advice.statement import Evidence, Fact, Notice, RemedyStep
 from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
-from ..report.phrases import Say, clock, common_folder, known, one_day, place, short_host, value_text, who, words
-from ..report.printable import clip, one_line, printable, sentence
+from ..report.phrases import Say, clip, clock, known, one_day, one_line, place, printable, sentence, short_host, who, words
 from ..report.report import Report
 from . import folding
 from .evidence import join_neighbours, view_evidence
@@ -92,7 +91,7 @@ class _Builder:
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
         self._hosts = tuple(dict.fromkeys(short_host(c.host) for c in culprits if c.host))
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
-        self._folder = common_folder([i.file for i in report.inputs])
+        self._folder = folding.common_folder([i.file for i in report.inputs])
         self._with_date = not one_day([t.time for t in report.timeline])
         self._shown: set[str] = set()
         self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
@@ -267,9 +266,9 @@ class _Builder:
 
     def fact(self, item: tuple[str, Fact]) -> Row:
         name, fact = item
-        differ = ((who(self._say, o.ranks) or one_line(o.source), value_text(o.value)) for o in fact.others[:4])
+        differ = ((who(self._say, o.ranks) or one_line(o.source), folding.value_text(o.value)) for o in fact.others[:4])
         others = "; ".join(self._say("others-differ", who=names, value=value) for names, value in differ)
-        value, is_bound = value_text(fact.value), name in _COUNTED and fact.source == GUESSED
+        value, is_bound = folding.value_text(fact.value), name in _COUNTED and fact.source == GUESSED
         value = self._say("at-least", n=value) if is_bound else value
         return {"name": one_line(name), "value": value, "others": clip(others, 200), "where": self._where(fact.source)}
 

@@ -15,7 +15,7 @@ from ..engine import reduce, tell
 from ..job.event import Event
 from ..lines.rank_ranges import named_ranks
 from ..lines.record import record
-from ..report.printable import clip, one_line
+from ..report.phrases import clip, one_line
 from ..report.redaction import redact_text
 from ..report.report import Report
 from ..report.translation import Translator
