@@ -10,8 +10,8 @@ from ..advice.statement import Evidence
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..lines.rank_ranges import rank_ranges
-from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
+from .evidence import Exhibitor
 from .last_lines import suspects
 from .parts import LastLine
 from .phrases import clip, clip_ranges, one_line, sentence, short_host
@@ -31,9 +31,9 @@ COMMON_START = re.compile(r"^(?:The|A|An|No|Another|Each|All|Some|Rank|Ranks|Thi
 FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 
 
-def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidence | None, translator: Translator) -> str:
+def of_verdict(show: Exhibitor, title: str, said: str, proof: Evidence | None) -> str:
     """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
-    root = verdict.roots[0]
+    job, verdict, translator, root = show.job, show.verdict, show.translator, show.verdict.roots[0]
     said = one_line(said)
     if root.finding is not None:
         return _whole(_with_host(said or title, job, verdict))
@@ -49,9 +49,9 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
             head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
             raised = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
         place = f"{file_name(own.file)}:{own.line}"
-        at = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
+        at = {"place": place, "function": own.function, "who": _who(show, bare=True)}
         return _whole(translator.say("headline.code", **at, said=raised, is_inferred="inferred-rank" in verdict.reasons))
-    who = "" if is_named else _who(job, verdict, root, translator)
+    who = "" if is_named else _who(show)
     words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
     key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
@@ -124,7 +124,8 @@ def _names(said: str, verdict: Verdict) -> bool:
     return not ranks and bool(verdict.culprit_hosts) and all(host in said for host in verdict.culprit_hosts)
 
 
-def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *, bare: bool = False) -> str:
+def _who(show: Exhibitor, *, bare: bool = False) -> str:
+    job, verdict, translator, root = show.job, show.verdict, show.translator, show.verdict.roots[0]
     pci = root.first.fields.get("pci") if root.first is not None else None
     hosts = _hosts(job, verdict)
     if pci is not None:

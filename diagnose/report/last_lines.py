@@ -39,13 +39,12 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
     groups: dict[tuple[int | None, str], list[RankInfo]] = defaultdict(list)
     for info in job.ranks.values():
         groups[info.last_step, phase_of(info)].append(info)
-    steps = [step for step, _ in groups if step is not None]
-    most = max(steps, default=None)
+    most = max((step for step, _ in groups if step is not None), default=None)
     stops = []
     for (step, phase), infos in groups.items():
-        hosts, ranks = {info.host for info in infos}, tuple(i.rank for i in infos)
-        host = hosts.pop() if len(hosts) == 1 else None
-        stops.append(LastLine(ranks, host, step=step, phase=phase, is_behind=step is not None and step != most))
+        hosts = {info.host for info in infos}
+        is_behind, host = step is not None and step != most, hosts.pop() if len(hosts) == 1 else None
+        stops.append(LastLine(tuple(i.rank for i in infos), host, step=step, phase=phase, is_behind=is_behind))
     return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
 
 

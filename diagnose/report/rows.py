@@ -52,7 +52,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
     last = job.last_line_of(info.rank) if len(job.ranks) <= MAX_READ else None
     stamp = last[1].prefix.stamp if last is not None else None
-    told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
+    told = [e.time for e in (info.first_sign, info.last_sign, *own) if e is not None]
     times = [t for t in (*told, job.clocks.seconds(stamp) if stamp is not None else None) if t is not None]
     return RankRow(
         rank=info.rank,
@@ -73,8 +73,8 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
 
 def phase_of(info: RankInfo) -> str:
     """Yield what the rank last began and did not end: `saving`; empty where nothing is known."""
-    last = next(iter(info.activities[-1:]), None)
-    return last.rule.activity or "" if last is not None and last.rule.tells == "activity" else ""
+    last = info.activities[-1].rule if info.activities else None
+    return last.activity or "" if last is not None and last.tells == "activity" else ""
 
 
 def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: bool) -> str:
@@ -100,8 +100,8 @@ def _first_of(failures: list[Event]) -> Event | None:
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     """Yield the groups of equal stacks, the largest first."""
-    rows = []
-    for group in tree.groups[:MAX_STACKS] if (tree := stack_tree(job)) is not None else ():
+    rows, tree = [], stack_tree(job)
+    for group in tree.groups[:MAX_STACKS] if tree is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
         rows.append(StackGroup(ranks, frames, len(group.ranks)))
@@ -205,30 +205,25 @@ def narrow(report: Report, since: str | None, until: str | None, rank: int | Non
     first, last = _moment("--since", since), _moment("--until", until)
     if first and last and first > last:
         raise UsageError(f"--since {since} is after --until {until}: nothing could be shown")
+    blamed = {c.rank for c in report.diagnosis.culprits} if report.diagnosis else set()
+    if rank is not None and rank not in (shown := {r.rank for r in report.ranks} | blamed):
+        known = f"the logs show ranks {rank_ranges(r for r in shown if r is not None)}" if shown else "they show no ranks"
+        raise UsageError(f"--rank {rank}: no line of the logs is from it; {known}")
 
-    def is_shown(ranks: tuple[int, ...], time: str | None, *, undated: bool) -> bool:
+    def is_shown(ranks: tuple[int, ...], time: str | None = None, undated: bool = True) -> bool:
         told = (time or "").removesuffix("Z")  # which would sort behind the fraction of the same second
         is_within = (not first or told >= first) and (not last or told <= last) if told else undated
         return is_within and (rank is None or not ranks or rank in ranks)
 
-    rows, is_all = report, not first and not last
-    report = replace(
-        report,
-        timeline=tuple(e for e in rows.timeline if is_shown(e.ranks, e.time, undated=is_all)),
-        symptoms=tuple(s for s in rows.symptoms if is_shown(s.ranks, s.first.time if s.first else None, undated=True)),
-    )
-    if rank is None:
-        return report
-    blamed = {c.rank for c in report.diagnosis.culprits} if report.diagnosis else set()
-    if rank not in (shown := {r.rank for r in rows.ranks} | blamed):
-        known = f"the logs show ranks {rank_ranges(r for r in shown if r is not None)}" if shown else "they show no ranks"
-        raise UsageError(f"--rank {rank}: no line of the logs is from it; {known}")
+    is_all = not first and not last
     return replace(
         report,
-        ranks=tuple(r for r in rows.ranks if r.rank == rank),
-        last_lines=tuple(x for x in rows.last_lines if rank in x.ranks or not x.ranks),
-        collectives=tuple(c for c in rows.collectives if c.rank == rank),
-        stacks=tuple(s for s in rows.stacks if rank in s.ranks),
+        timeline=tuple(e for e in report.timeline if is_shown(e.ranks, e.time, is_all)),
+        symptoms=tuple(s for s in report.symptoms if is_shown(s.ranks, s.first.time if s.first else None)),
+        ranks=tuple(r for r in report.ranks if rank in (None, r.rank)),
+        last_lines=tuple(x for x in report.last_lines if is_shown(x.ranks)),
+        collectives=tuple(c for c in report.collectives if rank in (None, c.rank)),
+        stacks=tuple(s for s in report.stacks if rank is None or rank in s.ranks),
     )
 
 

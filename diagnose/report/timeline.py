@@ -55,18 +55,16 @@ def bounded_times(job: Job) -> Mapping[Event, str]:
 class _Context:
     """What every entry needs."""
 
-    job: Job
-    translator: Translator
+    show: Exhibitor
     bounds: Mapping[Event, str]
     begin: float  # the first moment, seconds UTC
     late: set[Event]  # events of the root that are printed after what it brought about
     earlier: set[Event]  # events of attempts before the last one
 
 
-def timeline_rows(
-    job: Job, verdict: Verdict, translator: Translator, bounds: Mapping[Event, str]
-) -> tuple[TimelineEntry, ...]:
+def timeline_rows(show: Exhibitor) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
+    job, verdict, bounds = show.job, show.verdict, show.job.once(bounded_times)
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in SHOWN_TELLS]
     told = _each_line_once(shown, verdict)
@@ -76,17 +74,16 @@ def timeline_rows(
         minute = None if event.time is None else int(event.time // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(event)].append(event)
     begin = min((e.time for e in shown if e.time is not None), default=0.0)
-    groups, late = _root_first(list(folded.values()), verdict, bounds, set(job.earlier))
+    groups, late = _root_first(list(folded.values()), show)
     # What is printed after what stands below it happened at that time at the latest.
     moved = {g[0]: LATEST for g, below in pairwise(groups) if (g[0].time or 0) > (below[0].time or math.inf)}
-    context = _Context(job, translator, {**moved, **bounds}, begin, late, set(job.earlier))
+    context = _Context(show, {**moved, **bounds}, begin, late, set(job.earlier))
     return tuple(_entry(events, context) for events in groups[:MAX_TIMELINE])
 
 
-def _root_first(
-    groups: list[list[Event]], verdict: Verdict, bounds: Mapping[Event, str], earlier: set[Event]
-) -> tuple[list[list[Event]], set[Event]]:
+def _root_first(groups: list[list[Event]], show: Exhibitor) -> tuple[list[list[Event]], set[Event]]:
     """Yield the entries with the root above what it brought about, and its events that were firmly printed later."""
+    verdict, bounds, earlier = show.verdict, show.job.once(bounded_times), set(show.job.earlier)
     followed = {c.cause for c in verdict.candidates if c.explained_by} | summed_up(e for g in groups for e in g)
     roots = rooted(verdict)[0]
     if any(g[0].time is None for g in groups):  # then a summary's time, often the only one, does not make it the first
@@ -105,7 +102,7 @@ def _root_first(
 
 
 def _entry(events: list[Event], context: _Context) -> TimelineEntry:
-    first, job = events[0], context.job
+    first, job = events[0], context.show.job
     hosts = {e.host for e in events}
     return TimelineEntry(
         time=show_time(job, first.time),
@@ -114,7 +111,7 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
         layer=(first.cause or first.rule.id).partition(".")[0],
         cause=first.cause,
         rule=first.rule.id,
-        text=context.translator.title(first.rule),
+        text=context.show.translator.title(first.rule),
         ref=f"{first.source}:{first.line}",
         after_s=None if first.time is None else round(first.time - context.begin, 3),
         time_is=context.bounds.get(first, ""),
@@ -125,7 +122,7 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
 
 def _span(event: Event, context: _Context) -> dict[str, Any]:
     """How long it took: of a timeout the wait before it, of an activity the time to its end."""
-    job, moment = context.job, event.time
+    job, moment = context.show.job, event.time
     if moment is None:
         return {}
     waited_ms = event.fields.get(event.rule.onset or "") if event.role in FAILING else None
@@ -150,22 +147,22 @@ def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
     return [e for e in events if e in kept]
 
 
-def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:
+def attempt_rows(show: Exhibitor, proof: Sequence[Evidence]) -> tuple[Attempt, ...]:
     """Yield one row per attempt where there was more than one; that of the verdict with what proves it."""
-    if not job.earlier and job.attempt == 0:
+    if not show.job.earlier and show.job.attempt == 0:
         return ()
     by_attempt: dict[int, list[Event]] = defaultdict(list)
-    for event in job.events:
+    for event in show.job.events:
         by_attempt[event.attempt].append(event)
     places = {(x.file, x.line) for x in proof[:1]}
-    rows = [_attempt(n, events, places, job, show) for n, events in sorted(by_attempt.items())]
+    rows = [_attempt(n, events, places, show) for n, events in sorted(by_attempt.items())]
     return tuple(rows) if len(rows) > 1 else ()  # one row would say again what the verdict says
 
 
-def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]], job: Job, show: Exhibitor) -> Attempt:
+def _attempt(n: int, events: Sequence[Event], proof: set[tuple[str, int | None]], show: Exhibitor) -> Attempt:
     """The row of one attempt, with what proves the verdict, or what states a cause, or its first failure."""
     times = [e.time for e in events if e.time is not None and e.has_own_time]
-    start, end = show_time(job, min(times, default=None)), show_time(job, max(times, default=None))
+    start, end = show_time(show.job, min(times, default=None)), show_time(show.job, max(times, default=None))
     failures = [e for e in events if e.role in FAILING]
     for follows in ("exit", "peer-lost"):  # which are shown where nothing else is told
         failures = [e for e in failures if e.rule.tells != follows] or failures
@@ -188,12 +185,13 @@ def rooted(verdict: Verdict) -> tuple[set[Event], set[tuple[str, int | None]]]:
     return events, {(e.source, e.line) for e in events}
 
 
-def chain(verdict: Verdict, translator: Translator, bounds: Container[Event], events: Iterable[Event]) -> tuple[Link, ...]:
+def chain(show: Exhibitor) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
+    verdict, say, bounds = show.verdict, show.translator.say, show.job.once(bounded_times)
     if not verdict.roots or verdict.cause is None:
         return ()
     lines, root = rooted(verdict)[1], verdict.cause
-    followers: dict[str, list[Candidate]] = {cause: [] for cause in summed_up(events) - {root}}
+    followers: dict[str, list[Candidate]] = {cause: [] for cause in summed_up(show.job.failures()) - {root}}
     for s in verdict.candidates:
         if s.cause != root and any(t.cause != s.cause for t in s.explained_by) and not _is_same_end(s, lines):
             followers.setdefault(s.cause, []).append(s)
@@ -205,7 +203,7 @@ def chain(verdict: Verdict, translator: Translator, bounds: Container[Event], ev
         onset = min((began for s in group if (began := _began(s, bounds)) is not None), default=None)
         delay = onset - start if start is not None and onset is not None else 0.0
         key = f"follows.{cause}" + ".outside" * (cause == "process.terminated" and parent in FROM_OUTSIDE)
-        why = translator.say(key) if translator.knows(key) else ""
+        why = say(key) if show.translator.knows(key) else ""
         ranks = tuple(sorted({s.rank for s in group if s.rank is not None}))
         link = Link(parent, cause, why, ranks, delay if delay > 0 else None)
         links.append((math.inf if onset is None else onset, cause, link))
@@ -228,10 +226,9 @@ def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool
     return all((x.source, x.line) in lines for x in s.finding.exhibits)
 
 
-def alternatives(
-    verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
-) -> tuple[Alternative, ...]:
+def alternatives(show: Exhibitor, catalogue: Catalogue) -> tuple[Alternative, ...]:
     """What could have been the root and was beaten, with the reason."""
+    verdict, translator = show.verdict, show.translator
     found: dict[str, Alternative] = {}
     lines = rooted(verdict)[1]
     for s in (*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and s not in verdict.roots)):
@@ -258,16 +255,15 @@ def _why_not(verdict: Verdict, s: Candidate, translator: Translator) -> str:
     return translator.say("lost.fits-less")
 
 
-def symptoms(
-    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
-) -> tuple[Symptom, ...]:
+def symptoms(show: Exhibitor, events: Sequence[Event]) -> tuple[Symptom, ...]:
     """Everything loud that is not the root, folded by rule."""
+    verdict = show.verdict
     lines = rooted(verdict)[1]
     by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in events:
         if (event.source, event.line) not in lines and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
-    capped = {rule for source in job.sources for rule in source.capped}
+    capped = {rule for source in show.job.sources for rule in source.capped}
     explained = dict.fromkeys(summed_up(events), verdict.cause or "")
     explained |= {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
     explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
@@ -275,6 +271,6 @@ def symptoms(
     for (cause, rule), group in by_rule.items():
         ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
         first = show.evidence(Exhibit.of_event(group[0]))
-        title = translator.title(group[0].rule)
+        title = show.translator.title(group[0].rule)
         found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
     return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))

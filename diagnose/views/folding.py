@@ -50,10 +50,10 @@ class Cut:
         return bool(self.shown)
 
 
-def cut(rows: Iterable[Any], most: int, convert: Callable[[Any], Any]) -> Cut:
+def cut(rows: Iterable[Any], most: int, convert: Callable[[Any], Any] | None = None) -> Cut:
     """Yield the first rows, converted, and how many more there are."""
     rows = list(rows)
-    return Cut(tuple(map(convert, rows[:most])), max(0, len(rows) - most))
+    return Cut(tuple(map(convert, rows[:most]) if convert else rows[:most]), max(0, len(rows) - most))
 
 
 def news(text: str) -> str:

@@ -80,8 +80,7 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
         return report, ""
     from ..report import redaction
 
-    report, counts = redaction.redact(report, privacy=form in PASTED or template is not None)
-    return report, redaction.describe(counts)
+    return redaction.redact(report, privacy=form in PASTED or template is not None)
 
 
 def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
