@@ -121,22 +121,20 @@ def _duration_facts(job: Job) -> Iterator[Stated]:
     """Yield the longest whole duration of each kind of slow work, with the line where it ended."""
     longest_of: dict[str, str] = NAMES["longest"]
     longest: dict[str, tuple[float, Event]] = {}
-    begun: dict[tuple[str, str, int | None, int], Event] = {}
+    begun: dict[tuple[str | None, str, int | None, int], Event] = {}
     for event in job.events:
-        activity = str(event.rule.activity)
-        if activity not in longest_of or event.rule.tells not in ("activity", "activity-end"):
-            continue
+        activity = event.rule.activity
         key = (activity, event.source, event.rank, event.attempt)
-        if event.rule.tells == "activity":
+        if activity in longest_of and event.rule.tells == "activity":
             begun.setdefault(key, event)
-            continue
-        start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it, else from its beginning
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-            is_timed = start is not None and start.time is not None and event.time is not None
-            seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
-            seconds = seconds if seconds < MAX_S else 0.0
-        if seconds > longest.get(activity, (0.0, event))[0]:
-            longest[activity] = (float(seconds), event)
+        elif activity in longest_of and event.rule.tells == "activity-end":
+            start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it
+            if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):  # else from its beginning
+                is_timed = start is not None and start.time is not None and event.time is not None
+                seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
+                seconds = seconds if seconds < MAX_S else 0.0
+            if seconds > longest.get(activity, (0.0, event))[0]:
+                longest[activity] = (float(seconds), event)
     for name, (seconds, last) in sorted(longest.items()):
         yield Stated(longest_of[name], round(seconds, 1), last.source, last.line, 3)
 
@@ -148,10 +146,9 @@ def _package_facts(job: Job) -> Iterator[Stated]:
         for tb in source.tracebacks[:MAX_TRACEBACKS]:
             frames = (*tb.frames, *(frame for link in tb.links for frame in link.frames))
             files = {frame.file: None for frame in frames if frame.file not in seen}
-            seen.update(files)
-            for stated in (stated for file in files for stated in path_facts(file) if stated not in seen):
-                seen.add(stated)
-                yield Stated(*stated, source.name, tb.line, 1)
+            facts = {fact: None for file in files for fact in path_facts(file) if fact not in seen}
+            seen.update(files, facts)
+            yield from (Stated(*fact, source.name, tb.line, 1) for fact in facts)
 
 
 def path_facts(path: str) -> Iterator[Pair]:
@@ -190,19 +187,17 @@ def _place(
     job: Job, facts: Facts, rules: Mapping[str, Event], failures: Sequence[Event], shown: Mapping[str, list[str]]
 ) -> Place | None:
     """Where the first evidence stands: rules by name, files, words of failures, facts, packages."""
-    for rule, event in rules.items():
-        if any(rule == word or rule.startswith(f"{word}-") for word in shown.get("rules", ())):
-            return event.source, event.line
-    files = tuple(shown.get("files", ()))
-    for source in job.sources if files else ():
-        if source.name.rpartition("/")[2].startswith(files):
-            return source.name, None
-    for event in failures:
-        if any(word in event.raw for word in shown.get("words", ())):
-            return event.source, event.line
-    stated = next((known.stated[0] for fact in shown.get("facts", ()) for known in facts.all(fact)), None)
-    if stated is not None:
-        return stated.source, stated.line
+    names, files = shown.get("rules", ()), tuple(shown.get("files", ()))
+    told = (e for rule, e in rules.items() if any(rule == name or rule.startswith(f"{name}-") for name in names))
+    said = (e for e in failures if any(word in e.raw for word in shown.get("words", ())))
+    if (event := next(told, None)) is not None:
+        return event.source, event.line
+    named = (s.name for s in job.sources if files and s.name.rpartition("/")[2].startswith(files))
+    if (name := next(named, None)) is not None:
+        return name, None
+    stated = (known.stated[0] for fact in shown.get("facts", ()) for known in facts.all(fact))
+    if (found := next(said, None) or next(stated, None)) is not None:
+        return found.source, found.line
     return ("logs", None) if facts.packages.intersection(shown.get("packages", ())) else None
 
 
@@ -218,7 +213,7 @@ def _hosts(job: Job, facts: Facts) -> int | None:
     """How many hosts the job has; None where ranks may run on hosts of which nothing is seen."""
     seen, stated = len(job.hosts), facts.number("nnodes")
     world, local = job.world_size, job.places.local_world or facts.number("gpus_per_node")
-    if seen > 1 or (stated or 0) > 1:
+    if max(seen, stated or 0) > 1:
         return max(seen, stated or 0)
     if stated == 1 or world == 1:
         return 1

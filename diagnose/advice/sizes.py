@@ -106,7 +106,6 @@ def flags_for(setting: Setting, facts: Facts) -> Flags:
     return Flags(template.format(train=setting.train, micro=setting.micro, accumulation=setting.accumulation))
 
 
-MOST_GPUS = 1024  # of a node; a line that states more tells of none
 ROLES = ("actor", "critic", "ref", "reward")
 
 
@@ -150,34 +149,24 @@ def _launch(facts: Facts) -> tuple[Demand, ...]:
     return (Demand("launch", facts.number("nnodes") or 1, int(per_node)),) if is_number and per_node else ()
 
 
-def _gpus(facts: Facts) -> tuple[int | None, int | None]:
-    """How many GPUs CUDA_VISIBLE_DEVICES leaves to a process, and how many the job has."""
-    text = facts.get("cuda_visible_devices")
-    visible = (
-        sum(part.strip() not in ("", "NoDevFiles", "-1") for part in str(text).split(",")) if text is not None else None
-    )
-    return visible, facts.number("ray_gpus") or (visible or 0) * (facts.number("nnodes") or 1) or None
+def _present(facts: Facts) -> int | None:
+    """How many GPUs the job has: as Ray counts them, or as CUDA_VISIBLE_DEVICES leaves them to each node."""
+    names = str(facts.get("cuda_visible_devices", "")).split(",")
+    visible = [name for name in names if name.strip() not in ("", "NoDevFiles", "-1")]
+    return facts.number("ray_gpus") or len(visible) * (facts.number("nnodes") or 1) or None
 
 
 def resource_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """Yield `gpus_asked` (as a sum), `gpus_present`, what would fit, and a process without a visible device."""
-    asked, found = demands(facts), dict[str, Any]()
-    (visible, existing), local = _gpus(facts), facts.number("gpus_per_node")
-    if visible is not None and local and visible < local <= MOST_GPUS:  # one addresses a device beyond those it may see
-        all_devices = Flags(",".join(map(str, range(local))))
-        found = {"visible_gpus": visible, "local_processes": local, "all_devices": all_devices}
-    present = whole(fields, "available_gpus", "available", "present", "existing") or existing
+    """Yield `gpus_asked` (as a sum), `gpus_present`, and what would fit, where more are asked for than there are."""
+    asked = demands(facts)
+    present = whole(fields, "available_gpus", "available", "present", "existing") or _present(facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
-    if wanted is None or present is None or wanted == present:
-        return found
-    found |= {"gpus_asked": _sum(asked) if asked else str(wanted), "gpus_present": present}
-    if wanted < present:
-        return {**found, "idle_gpus": present - wanted}
-    found["missing_gpus"] = wanted - present
-    if len(asked) == 1 and present >= asked[0].nodes:
-        return {**found, **_fitting(Demand(asked[0].role, asked[0].nodes, present // asked[0].nodes), facts)}
-    largest = max((d.gpus for d in asked), default=0)
-    return {**found, "colocated_gpus": largest if len(asked) > 1 and largest <= present else None}
+    if wanted is None or present is None or wanted <= present:
+        return {}
+    said = {"gpus_asked": _sum(asked) if asked else str(wanted), "gpus_present": present, "missing_gpus": wanted - present}
+    if len(asked) != 1 or present < asked[0].nodes:
+        return said
+    return {**said, **_fitting(Demand(asked[0].role, asked[0].nodes, present // asked[0].nodes), facts)}
 
 
 def _sum(asked: tuple[Demand, ...]) -> str:
@@ -199,7 +188,7 @@ def _fitting(smaller: Demand, facts: Facts) -> dict[str, Any]:
 
 def idle_notices(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice where the job asks for fewer GPUs than there are: nothing failed, some are paid for and idle."""
-    asked, (_, present) = demands(facts), _gpus(facts)
+    asked, present = demands(facts), _present(facts)
     wanted = sum(d.gpus for d in asked)
     if not asked or present is None or not 0 < wanted < present:
         return ()

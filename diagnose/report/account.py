@@ -150,10 +150,8 @@ def _unknown(
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
     root = verdict.roots[0]
-    if root.first is not None:
+    if root.finding is None or root.first is not None:
         return _told(root)
-    if root.finding is None:
-        return {}
     paths = [x.event.fields["path"] for x in root.finding.exhibits if x.event and x.event.fields.get("path")]
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 

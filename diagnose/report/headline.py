@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from ..advice.statement import Evidence
 from ..job.event import Event
-from ..job.job import Job, RankInfo
+from ..job.job import Job
 from ..lines.rank_ranges import rank_ranges
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor
@@ -33,33 +33,37 @@ FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 
 def of_verdict(show: Exhibitor, title: str, said: str, proof: Evidence | None) -> str:
     """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
-    job, verdict, translator, root = show.job, show.verdict, show.translator, show.verdict.roots[0]
-    said = one_line(said)
+    verdict, say, root, said = show.verdict, show.translator.say, show.verdict.roots[0], one_line(said)
     if root.finding is not None:
-        return _whole(_with_host(said or title, job, verdict))
+        return _whole(_with_host(said or title, show))
     if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
         said = first[1]
     said = clip(said.strip().rstrip(".。"), MOST_SAID)
-    is_named = _names(said, verdict)
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
-        raised = RAISED_IN.sub("", _raised(root.first, said))
-        raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
-        if len(raised) > MOST_SAID:  # what is wrong stands at its begin or its end
-            head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
-            raised = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
-        place = f"{file_name(own.file)}:{own.line}"
-        at = {"place": place, "function": own.function, "who": _who(show, bare=True)}
-        return _whole(translator.say("headline.code", **at, said=raised, is_inferred="inferred-rank" in verdict.reasons))
+        at = {"place": f"{file_name(own.file)}:{own.line}", "function": own.function, "who": _who(show, bare=True)}
+        is_inferred = "inferred-rank" in verdict.reasons
+        return _whole(say("headline.code", **at, said=_shortened(_raised(root.first, said)), is_inferred=is_inferred))
+    is_named = _names(said, verdict)
     who = "" if is_named else _who(show)
     words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
     key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    text = translator.say(key, title=title, who=who, said=said)
+    text = say(key, title=title, who=who, said=said)
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
     if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
-    return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
+    return _whole(say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, show.translator)))
+
+
+def _shortened(raised: str) -> str:
+    """An exception as it fits a headline: what is wrong stands at its begin or its end."""
+    raised = RAISED_IN.sub("", raised)
+    raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
+    if len(raised) <= MOST_SAID:
+        return raised
+    head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
+    return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
 def without_verdict(
@@ -125,22 +129,21 @@ def _names(said: str, verdict: Verdict) -> bool:
 
 
 def _who(show: Exhibitor, *, bare: bool = False) -> str:
-    job, verdict, translator, root = show.job, show.verdict, show.translator, show.verdict.roots[0]
+    verdict, say, root, hosts = show.verdict, show.translator.say, show.verdict.roots[0], _hosts(show)
     pci = root.first.fields.get("pci") if root.first is not None else None
-    hosts = _hosts(job, verdict)
     if pci is not None:
         where = short_host(hosts[0] if hosts else root.host or "")
-        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
+        return say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
     if verdict.culprits:
-        host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
-        return _ranks(verdict.culprits, host, translator, bare=bare)
+        host = hosts[0] if len(hosts) == 1 and len(show.job.hosts) > 1 else None
+        return _ranks(verdict.culprits, host, show.translator, bare=bare)
     names = ", ".join(map(short_host, hosts[:SHOWN_HOSTS]))
-    return translator.say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
+    return say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
 
 
-def _hosts(job: Job, verdict: Verdict) -> list[str]:
-    infos: list[RankInfo | None] = [job.ranks.get(rank) for rank in verdict.culprits]
-    return list(dict.fromkeys([i.host for i in infos if i is not None and i.host])) or verdict.culprit_hosts
+def _hosts(show: Exhibitor) -> list[str]:
+    infos = (show.job.ranks.get(rank) for rank in show.verdict.culprits)
+    return list(dict.fromkeys(i.host for i in infos if i is not None and i.host)) or show.verdict.culprit_hosts
 
 
 def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, bare: bool = False) -> str:
@@ -150,9 +153,9 @@ def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, ba
     return translator.say("headline.ranks", ranges=ranges, count=len(ranks), host=host)
 
 
-def _with_host(text: str, job: Job, verdict: Verdict) -> str:
+def _with_host(text: str, show: Exhibitor) -> str:
     """Name the host of the one culprit where the sentence names only its rank, and there are several hosts."""
-    hosts = _hosts(job, verdict)
-    if len(verdict.culprits) != 1 or len(hosts) != 1 or len(job.hosts) < 2 or hosts[0] in text:
+    culprits, hosts = show.verdict.culprits, _hosts(show)
+    if len(culprits) != 1 or len(hosts) != 1 or len(show.job.hosts) < 2 or hosts[0] in text:
         return text
-    return re.sub(rf"\b([Rr]ank {verdict.culprits[0]})(?![\d,-])", rf"\1 ({hosts[0]})".replace("\\\\", "\\"), text, count=1)
+    return re.sub(rf"\b([Rr]ank {culprits[0]})(?![\d,-])", lambda m: f"{m[1]} ({hosts[0]})", text, count=1)

@@ -38,10 +38,11 @@ def choose_language(named: str | None, environment: Mapping[str, str]) -> Langua
 
 def words(language: str) -> Say:
     """Yield a function from a key, and what its text needs, to the text; an unknown language reads English."""
-    column, texts = int(language.lower().startswith("zh")), _texts()
+    column, texts = int(language.lower().startswith("zh")), tables(WORDS)
 
     def say(key: str, **values: object) -> str:
-        return texts[key][column].format(**values) if values else texts[key][column]
+        text: str = texts[key][column]
+        return text.format(**values) if values else text
 
     return say
 
@@ -49,11 +50,7 @@ def words(language: str) -> Say:
 def known(say: Say, family: str, word: str) -> str:
     """Yield a word of the contract in the reader's language; a word that is not ours stays as it is."""
     key = f"{family}-{word}" if family else word
-    return say(key) if key in _texts() else word
-
-
-def _texts() -> dict[str, list[str]]:
-    return tables(WORDS)
+    return say(key) if key in tables(WORDS) else word
 
 
 FEW = 4  # so many runs or ranks are named without a count

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterator
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..job.clock import SAME_CLOCK_S
-from ..job.collectives import GroupTable, Stuck, collective_tables
+from ..job.collectives import collective_tables
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
@@ -135,8 +135,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
     for source in scan.sources.values():
         if source.skipped is not None and may_be_log(source.skipped):
             unread[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
-    for why, names in unread.items():
-        gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
+    gaps += [Gap(say("gap.unread", why=x, **_shown(unread[x])), *more_time if NO_TIME in x else ()) for x in unread]
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
     if (missing := missing_ranks(job)) and not is_asked:  # else the report asks for their logs already
@@ -162,20 +161,16 @@ def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
 def _reported(job: Job) -> tuple[CollectiveRow, ...]:
     rows = []
     for table in collective_tables(job):
-        usual = table.majority("seq")
-        by_number: dict[int | None, dict[int, Stuck]] = defaultdict(dict)
+        usual, calls = table.majority("seq"), defaultdict[int | None, Counter[Any]](Counter)
+        for s in table.stuck.values():
+            calls[s.seq][s.op, s.numel_in] += 1
+        most = {seq: min(told, key=lambda call: (-told[call], str(call))) for seq, told in calls.items()}
         for rank, s in table.stuck.items():
-            by_number[s.seq][rank] = s
-        calls: dict[int | None, tuple[str | None, int | None] | None] = {}  # the usual one; of many that differ none
-        for seq, beside in ((seq, GroupTable(table.group, stuck)) for seq, stuck in by_number.items()):
-            call = beside.majority("op"), beside.majority("numel_in")
-            alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
-            calls[seq] = call if alike > 1 or len(beside.stuck) < 3 else None
-        for rank, s in table.stuck.items():
+            call, told, is_other = most[s.seq], calls[s.seq], bool(table.group) and s.seq not in (None, usual)
+            # the usual call of a number; of many that differ there is none
+            is_odd = None not in (s.seq, s.op) and call != (s.op, s.numel_in) and (told[call] > 1 or told.total() < 3)
+            verdict = ("behind" if (s.seq or 0) < usual else "ahead") if is_other else "differs" if is_odd else ""
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            is_other = bool(table.group) and s.seq is not None and s.seq != usual
-            is_odd = s.seq is not None and s.op is not None and calls[s.seq] not in (None, (s.op, s.numel_in))
-            verdict = ("behind" if s.seq < usual else "ahead") if is_other else "differs" if is_odd else ""
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)
 

@@ -78,7 +78,20 @@ def timeline_rows(show: Exhibitor) -> tuple[TimelineEntry, ...]:
     # What is printed after what stands below it happened at that time at the latest.
     moved = {g[0]: LATEST for g, below in pairwise(groups) if (g[0].time or 0) > (below[0].time or math.inf)}
     context = _Context(show, {**moved, **bounds}, begin, late, set(job.earlier))
-    return tuple(_entry(events, context) for events in groups[:MAX_TIMELINE])
+    return tuple(_entry(events, last, context) for events, last in _joined(groups)[:MAX_TIMELINE])
+
+
+def _joined(groups: Iterable[list[Event]]) -> list[tuple[list[Event], Event | None]]:
+    """Yield neighbours that say the same of other ranks, minutes later, as one, with where the last of them begins."""
+    joined: list[tuple[list[Event], Event | None]] = []
+    for group in groups:
+        before = joined[-1][0] if joined else []
+        said = {(e.rule.id, e.cause, e.attempt) for e in (*before[:1], group[0])}
+        if len(said) == 1 and all(any(e.rank is not None for e in events) for events in (before, group)):
+            joined[-1] = ([*before, *group], group[0])
+        else:
+            joined.append((group, None))
+    return joined
 
 
 def _root_first(groups: list[list[Event]], show: Exhibitor) -> tuple[list[list[Event]], set[Event]]:
@@ -101,7 +114,7 @@ def _root_first(groups: list[list[Event]], show: Exhibitor) -> tuple[list[list[E
     return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
 
 
-def _entry(events: list[Event], context: _Context) -> TimelineEntry:
+def _entry(events: list[Event], last: Event | None, context: _Context) -> TimelineEntry:
     first, job = events[0], context.show.job
     hosts = {e.host for e in events}
     return TimelineEntry(
@@ -116,7 +129,7 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
         after_s=None if first.time is None else round(first.time - context.begin, 3),
         time_is=context.bounds.get(first, ""),
         attempt=first.attempt if first in context.earlier else None,
-        **_span(first, context),
+        **({"until": show_time(job, last.time)} if last and last.time != first.time else {}) | _span(first, context),
     )
 
 
@@ -219,11 +232,8 @@ def _began(s: Candidate, bounds: Container[Event]) -> float | None:
 
 def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
     """Whether it is only another reading of the lines that name the root, as that a preempted job was told to stop."""
-    if s.events and s.finding is None:
-        return all((e.source, e.line) in lines for e in s.events)
-    if s.cause != "process.terminated" or s.first is not None or s.finding is None:
-        return False
-    return all((x.source, x.line) in lines for x in s.finding.exhibits)
+    told = s.events if s.finding is None else s.finding.exhibits if s.first is None else ()
+    return bool(told) and all((x.source, x.line) in lines for x in told)
 
 
 def alternatives(show: Exhibitor, catalogue: Catalogue) -> tuple[Alternative, ...]:

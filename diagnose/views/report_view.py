@@ -18,7 +18,7 @@ from ..report.phrases import Say, clip, clock, known, one_day, one_line, place, 
 from ..report.report import Report
 from . import folding
 from .evidence import join_neighbours, view_evidence
-from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Moment, Row
+from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Row
 
 View = dict[str, Any]
 _BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
@@ -34,8 +34,7 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
     """Yield the view of a report: its texts, and each of its lists as a `Cut` of rows."""
     build, say, is_found = _Builder(report, words(report.language), limits), words(report.language), bool(report.diagnosis)
     found = report.diagnosis or parts.Diagnosis(cause="", summary=report.summary, remedy=report.collect)
-    moments = folding.fold_timeline(report.timeline)
-    shown = folding.choose_moments(moments, build.root, limits["timeline"])
+    shown = folding.choose_moments(report.timeline, build.root, limits["timeline"])
 
     def cut(section: str, rows: Iterable[Any], convert: Callable[[Any], Any] | None = None) -> Cut:
         return folding.cut(rows, limits[section], convert)
@@ -63,7 +62,7 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
         "consequences": cut("consequences", build.consequences(), build.once),
         "alternatives": cut("alternatives", folding.beaten(report), build.weighed),
         "survived": cut("survived", report.survived, build.symptom),
-        "timeline": Cut(tuple(map(build.moment, shown)), len(moments) - len(shown)),
+        "timeline": Cut(tuple(map(build.moment, shown)), len(report.timeline) - len(shown)),
         "ranks": cut("ranks", folding.fold_ranks(report.ranks, build.blamed, say)),
         "last_lines": cut("last_lines", report.last_lines, build.stop),
         "collectives": cut("collectives", folding.fold_collectives(report.collectives, say)),
@@ -212,9 +211,8 @@ class _Builder:
         span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
         return self._say("attempt", n=a.n), "", [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
 
-    def moment(self, folded: Moment) -> Row:
-        t, until = folded
-        remarks = self._say("semicolon").join(self._remarks(t, until))
+    def moment(self, t: parts.TimelineEntry) -> Row:
+        remarks = self._say("semicolon").join(self._remarks(t))
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
         return {
             "time": self._when(t),
@@ -226,15 +224,15 @@ class _Builder:
             "is_culprit": blamed and (len(t.ranks) <= len(self.blamed) or t.cause == self.root),
         }
 
-    def _remarks(self, t: parts.TimelineEntry, until: str | None) -> Iterable[str]:
+    def _remarks(self, t: parts.TimelineEntry) -> Iterable[str]:
         say = self._say
         if t.attempt is not None:
             yield say("earlier-attempt", n=t.attempt)
         if t.waited_s is not None:
             since = {"time": self._clock(t.since)} if t.since else {}
             yield say("waiting-since" if since else "waited", seconds=duration(t.waited_s), **since)
-        if end := until or t.until:
-            yield say("until", time=self._clock(end))
+        if t.until:
+            yield say("until", time=self._clock(t.until))
         if t.is_late:
             yield say("printed-late")
 
