@@ -25,8 +25,7 @@ from ..verdict.decision import Verdict
 from .fact_store import Facts
 from .facts import OF_AN_OPERATOR
 from .known_bugs import BUGS, package_of
-from .limits import memory_numbers, timeout_numbers
-from .sizes import batch_numbers, resource_numbers
+from .sizes import batch_numbers, memory_numbers, resource_numbers, timeout_numbers
 from .statement import Flags, RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")

@@ -26,6 +26,8 @@ SETTINGS: dict[str, str] = NAMES["settings"]
 VARIABLES: dict[str, str] = NAMES["variables"]
 # Hydra: `trainer.n_gpus_per_node=8`; of a long key the last part is enough
 PATH_ENDS = {"nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size", *(k for k in SETTINGS if len(k) > 16)}
+OTHER_LIBRARIES = ("oneccl", "horovod", "jax", "tensorflow", "mpi")  # none of our settings governs their timeouts
+_SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
 TEXTS = ("cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf")
 
 
@@ -57,6 +59,13 @@ def typed(text: str) -> Value | None:
             number: int | float = convert(plain)
             return number if math.isfinite(number) else plain  # `inf`: JSON has no such number
     return plain
+
+
+def size_bytes(value: object, unit: str = "M") -> float | None:
+    """Yield a size such as `79.10 GiB` in bytes; a bare number is of the binary `unit`."""
+    match = _SIZE.match(str(value)) if value is not None else None
+    power = "KMGTP".find((unit if match[2] is None else match[2]).upper() or "-") + 1 if match else 0
+    return float(match[1]) * 1024.0**power if match else None
 
 
 def setting_facts(key: str, text: str) -> Iterator[Pair]:
@@ -179,6 +188,14 @@ def written(what: str, *names: str | None) -> str:
     """Yield how the first of these frameworks that has a word for it is told `what`; empty where none has."""
     rows = (NAMES["flags"].get(name or "", {}) for name in names)
     return next((str(row[what]) for row in rows if what in row), "")
+
+
+def timeout_setting(seconds: int, library: str | None, framework: str | None, launcher: str | None) -> str | None:
+    """Yield how to write a timeout for the library and framework at hand; None where we know of no setting."""
+    if library in OTHER_LIBRARIES:
+        return None
+    template = written("timeout", library, framework, launcher, "torch")
+    return template.format(seconds=seconds, minutes=math.ceil(seconds / 60))
 
 
 def package_name(name: str) -> str:
