@@ -24,6 +24,7 @@ from .translation import Translator
 MAX_ALTERNATIVES = 6
 MAX_TIMELINE = 60
 EARLIEST, LATEST = "earliest", "latest"
+PAUSE_S = 60.0  # what other ranks say after so long is an entry of its own
 SHORT_S = 1.0  # a wait or a phase of less is not worth a remark
 SHOWN_TELLS = ("attempt", "finished", "activity", "killed")
 
@@ -65,33 +66,26 @@ class _Context:
 def timeline_rows(show: Exhibitor) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     job, verdict, bounds = show.job, show.verdict, show.job.once(bounded_times)
-    folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in SHOWN_TELLS]
     told = _each_line_once(shown, verdict)
     # Those with a time by it, the others where they stand; of one second the cause first, as launchers print whole ones.
     timed = iter(sorted((e for e in told if e.time is not None), key=lambda e: (e.time or 0.0, e.role != "cause")))
+    entries: list[list[Event]] = []
+    latest: dict[tuple[object, ...], list[Event]] = {}
     for event in (e if e.time is None else next(timed) for e in told):
-        minute = None if event.time is None else int(event.time // 60)
-        folded[event.rule.id, minute, event.attempt, bounds.get(event)].append(event)
+        key = (event.rule.id, event.attempt, bounds.get(event), event.time is None)
+        group = latest.get(key)
+        # an error goes on as long as anybody repeats it; a save that begins a minute later is another one
+        if group is None or (event.time or 0.0) - (group[-1 if event.role in FAILING else 0].time or 0.0) > PAUSE_S:
+            entries.append(group := [])
+        latest[key] = group
+        group.append(event)
     begin = min((e.time for e in shown if e.time is not None), default=0.0)
-    groups, late = _root_first(list(folded.values()), show)
+    groups, late = _root_first(entries, show)
     # What is printed after what stands below it happened at that time at the latest.
     moved = {g[0]: LATEST for g, below in pairwise(groups) if (g[0].time or 0) > (below[0].time or math.inf)}
     context = _Context(show, {**moved, **bounds}, begin, late, set(job.earlier))
-    return tuple(_entry(events, last, context) for events, last in _joined(groups)[:MAX_TIMELINE])
-
-
-def _joined(groups: Iterable[list[Event]]) -> list[tuple[list[Event], Event | None]]:
-    """Yield neighbours that say the same of other ranks, minutes later, as one, with where the last of them begins."""
-    joined: list[tuple[list[Event], Event | None]] = []
-    for group in groups:
-        before = joined[-1][0] if joined else []
-        said = {(e.rule.id, e.cause, e.attempt) for e in (*before[:1], group[0])}
-        if len(said) == 1 and all(any(e.rank is not None for e in events) for events in (before, group)):
-            joined[-1] = ([*before, *group], group[0])
-        else:
-            joined.append((group, None))
-    return joined
+    return tuple(_entry(events, context) for events in groups[:MAX_TIMELINE])
 
 
 def _root_first(groups: list[list[Event]], show: Exhibitor) -> tuple[list[list[Event]], set[Event]]:
@@ -114,7 +108,7 @@ def _root_first(groups: list[list[Event]], show: Exhibitor) -> tuple[list[list[E
     return [*above, *moved, *(g for g in rest if g not in moved)], roots.intersection(g[0] for g in late)
 
 
-def _entry(events: list[Event], last: Event | None, context: _Context) -> TimelineEntry:
+def _entry(events: list[Event], context: _Context) -> TimelineEntry:
     first, job = events[0], context.show.job
     hosts = {e.host for e in events}
     return TimelineEntry(
@@ -129,13 +123,13 @@ def _entry(events: list[Event], last: Event | None, context: _Context) -> Timeli
         after_s=None if first.time is None else round(first.time - context.begin, 3),
         time_is=context.bounds.get(first, ""),
         attempt=first.attempt if first in context.earlier else None,
-        **({"until": show_time(job, last.time)} if last and last.time != first.time else {}) | _span(first, context),
+        **_span(events, context),
     )
 
 
-def _span(event: Event, context: _Context) -> dict[str, Any]:
-    """How long it took: of a timeout the wait before it, of an activity the time to its end."""
-    job, moment = context.show.job, event.time
+def _span(events: list[Event], context: _Context) -> dict[str, Any]:
+    """How long it took: of a timeout the wait before it, of an activity the time to its end, or until the last rank."""
+    job, event, moment = context.show.job, events[0], events[0].time
     if moment is None:
         return {}
     waited_ms = event.fields.get(event.rule.onset or "") if event.role in FAILING else None
@@ -144,7 +138,8 @@ def _span(event: Event, context: _Context) -> dict[str, Any]:
     if event.rule.tells == "activity":
         ends = (e.time for e in job.telling("activity-end") if e.rank == event.rank and e.time is not None)
         return {"until": show_time(job, min((end for end in ends if end >= moment + SHORT_S), default=None))}
-    return {"is_late": event in context.late}
+    last = events[-1].time if (events[-1].time or 0.0) - moment > PAUSE_S else None
+    return {"until": show_time(job, last), "is_late": event in context.late}
 
 
 def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
