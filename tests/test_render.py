@@ -407,8 +407,8 @@ def test_the_folder_that_all_inputs_share_is_named_once():
 
 
 def test_a_short_timeline_keeps_what_tells_of_the_root():
-    others = [(TimelineEntry(cause="network.connection-reset", text=str(n)), None) for n in range(40)]
-    root = (TimelineEntry(cause="memory.cuda-oom"), None)
+    others = [TimelineEntry(cause="network.connection-reset", text=str(n)) for n in range(40)]
+    root = TimelineEntry(cause="memory.cuda-oom")
     assert choose_moments([*others, root], "memory.cuda-oom", 4) == [*others[:3], root]
 
 

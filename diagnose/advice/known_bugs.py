@@ -10,7 +10,6 @@ notice is all that follows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -59,7 +58,7 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
-    notices = (_possible(event.rule, fixes, facts, [event], is_own=True) for _, event in sorted(first.items()))
+    notices = (_possible(event.rule, fixes, facts, [event]) for _, event in sorted(first.items()))
     return (*notices, *by_version)
 
 
@@ -158,7 +157,7 @@ def _rule_of(row: Row) -> Rule:
     )  # fmt: skip
 
 
-def _possible(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event], *, is_own: bool = False) -> Remark:
+def _possible(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event]) -> Remark:
     """A bug whose symptom is there and whose version nobody told, with what settles it."""
     row = {"title": rule.title, **rows.get(rule.id.rpartition("/")[2], {}), **details(rule, rows, facts)}
     ranges = ranges_of(rule.applies_to)
@@ -166,8 +165,7 @@ def _possible(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence
     text = Sentence("advice.possible-bug", {**row, "ranges": ranges, "unknown": unknown})
     command = f"pip show {' '.join(unknown)} | grep -E '^(Name|Version)'"
     settle = Step("now", Sentence("advice.print-versions"), NAMES["prints"]["nccl"] if unknown == ["nccl"] else command)
-    proof = (replace(_shown(e), end_line=e.end_line, rule=e.rule.id) if is_own else _shown(e) for e in shown)
-    return Remark(Sentence("advice.possible-bug-topic"), text, tuple(proof), (settle, *_way_round(row)))
+    return Remark(Sentence("advice.possible-bug-topic"), text, tuple(map(_shown, shown)), (settle, *_way_round(row)))
 
 
 def _certain(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event]) -> Remark:
@@ -185,7 +183,8 @@ def _certain(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[
 
 
 def _shown(event: Event) -> Evidence:
-    return Evidence(event.source, event.line, None, event.rank, event.host, text=event.raw)
+    where = (event.source, event.line, event.end_line, event.rank, event.host)
+    return Evidence(*where, text=event.raw, rule=event.rule.id)
 
 
 def _way_round(row: Row) -> Iterator[Step]:

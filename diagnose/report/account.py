@@ -19,8 +19,7 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor, own_code
-from .headline import file_name, of_verdict, suspect, without_verdict
-from .last_lines import collect_steps, last_lines, per_rank, stops_of
+from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, stops_of, suspect, without_verdict
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
 from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
