@@ -15,12 +15,11 @@ from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Role, Rule
-from ..catalogue.sentences import Sentence
 from ..job.event import FAILING, Event
 from ..job.job import Job
 from .fact_store import Facts, in_range
 from .settings import NAMES, PACKAGES
-from .statement import Evidence, Flags, Remark, Step
+from .statement import Evidence, Flags, Remark, RemedyStep
 
 BUGS = "software.known-bug"
 FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
@@ -162,10 +161,10 @@ def _possible(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence
     row = {"title": rule.title, **rows.get(rule.id.rpartition("/")[2], {}), **details(rule, rows, facts)}
     ranges = ranges_of(rule.applies_to)
     unknown = [n for n in ranges if facts.get(version_fact(n)) is None] or list(ranges)
-    text = Sentence("advice.possible-bug", {**row, "ranges": ranges, "unknown": unknown})
     command = f"pip show {' '.join(unknown)} | grep -E '^(Name|Version)'"
-    settle = Step("now", Sentence("advice.print-versions"), NAMES["prints"]["nccl"] if unknown == ["nccl"] else command)
-    return Remark(Sentence("advice.possible-bug-topic"), text, tuple(map(_shown, shown)), (settle, *_way_round(row)))
+    settle = RemedyStep("now", "print-versions", NAMES["prints"]["nccl"] if unknown == ["nccl"] else command)
+    said = {**row, "ranges": ranges, "unknown": unknown}
+    return Remark("possible-bug", said, tuple(map(_shown, shown)), (settle, *_way_round(row)))
 
 
 def _certain(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event]) -> Remark:
@@ -176,10 +175,9 @@ def _certain(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[
     evidence = [_shown(e) for e in shown[:1]]
     if known is not None:
         evidence.append(Evidence(known.stated[0].source, known.stated[0].line, text=f"{library} {known.value}"))
+    steps = [RemedyStep("fix", "upgrade", NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'"))]
     said = {**row, "ranges": ranges_of(rule.applies_to)}
-    steps = [Step("fix", Sentence("advice.upgrade", row), NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'"))]
-    topic, text = Sentence("advice.known-bug-topic", said), Sentence("advice.known-bug", said)
-    return Remark(topic, text, tuple(evidence), (*(steps if fixed else ()), *_way_round(row)))
+    return Remark("known-bug", said, tuple(evidence), (*(steps if fixed else ()), *_way_round(row)))
 
 
 def _shown(event: Event) -> Evidence:
@@ -187,9 +185,9 @@ def _shown(event: Event) -> Evidence:
     return Evidence(*where, text=event.raw, rule=event.rule.id)
 
 
-def _way_round(row: Row) -> Iterator[Step]:
+def _way_round(row: Row) -> Iterator[RemedyStep]:
     if row.get("way_round"):
-        yield Step("fix", Sentence("advice.way-round", row), row.get("command"))
+        yield RemedyStep("fix", "way-round", row.get("command"))
 
 
 def is_range(text: str) -> bool:

@@ -24,8 +24,6 @@ NAMES: dict[str, Any] = tables(_FILE)
 PACKAGES: dict[str, str] = NAMES["packages"]
 SETTINGS: dict[str, str] = NAMES["settings"]
 VARIABLES: dict[str, str] = NAMES["variables"]
-# Hydra: `trainer.n_gpus_per_node=8`; of a long key the last part is enough
-PATH_ENDS = {"nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size", *(k for k in SETTINGS if len(k) > 16)}
 OTHER_LIBRARIES = ("oneccl", "horovod", "jax", "tensorflow", "mpi")  # none of our settings governs their timeouts
 _SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
 TEXTS = ("cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf")
@@ -71,8 +69,7 @@ def size_bytes(value: object, unit: str = "M") -> float | None:
 def setting_facts(key: str, text: str) -> Iterator[Pair]:
     """Yield the fact that a flag or configuration key states, in its own unit: `--nproc-per-node`, `trainer.nnodes`."""
     plain, value = key.strip().lstrip("-+").replace("-", "_").lower(), typed(text)
-    last = plain.rpartition(".")[2]
-    name = SETTINGS.get(plain) or (SETTINGS.get(last) if last in PATH_ENDS else None)
+    name = SETTINGS.get(plain) or SETTINGS.get(plain.rpartition(".")[2])  # Hydra: `trainer.n_gpus_per_node=8`
     if name == "distributed_timeout_min" and isinstance(value, (int, float)) and not isinstance(value, bool):
         name, value = "nccl_timeout_s", value * 60
     if name is not None and value is not None:

@@ -14,11 +14,10 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from ..catalogue.sentences import Sentence
 from ..lines.record import record
 from .fact_store import Facts
 from .settings import NAMES, size_bytes, timeout_setting, written
-from .statement import Evidence, Flags, Remark, Step
+from .statement import Evidence, Flags, Remark, RemedyStep
 
 MAX_SETTINGS = 4
 MAX_BATCH = 1 << 24  # no effort on numbers that no job has
@@ -196,8 +195,8 @@ def idle_notices(facts: Facts) -> tuple[Remark, ...]:
         return ()
     best = next(iter(facts.all("ray_gpus") or facts.all("cuda_visible_devices")), None)
     shown = (Evidence(best.stated[0].source, best.stated[0].line, text=str(best.value)),) if best else ()
-    text = Sentence("advice.idle-gpus", {"asked": _sum(asked), "present": present, "idle": present - wanted})
-    return (Remark(Sentence("advice.idle-gpus-topic"), text, shown, (Step("fix", Sentence("advice.use-idle-gpus")),)),)
+    said = {"asked": _sum(asked), "present": present, "idle": present - wanted}
+    return (Remark("idle-gpus", said, shown, (RemedyStep("fix", "use-idle-gpus"),)),)
 
 
 CONTEXT = 2.0 * (1 << 30)  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
