@@ -40,6 +40,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "activity",  # something slow began: see `activity`
     "activity-end",  # and ended: seconds
     "finished",  # training ended well
+    "closing",  # the process shuts down in order, which says nothing of its work
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]

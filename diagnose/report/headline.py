@@ -12,7 +12,7 @@ from ..job.job import Job, RankInfo
 from ..lines.rank_ranges import rank_ranges
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .last_lines import suspects
+from .last_lines import closing, suspects
 from .parts import LastLine
 from .phrases import clip_ranges, short_host
 from .printable import clip, one_line, sentence
@@ -20,6 +20,7 @@ from .translation import Translator
 
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
+MOST_SUSPECT = 100
 KEPT_END = 60
 RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$|\{\{function_node [^}]{1,200}\}\} ?")
 MODULE = re.compile(r"^(?:[a-z_]\w{0,60}\.){1,8}(?=[A-Z])")  # of an exception's name
@@ -63,9 +64,7 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
 
-def without_verdict(
-    job: Job, outcome: str, stops: Sequence[LastLine], last: Sequence[LastLine], translator: Translator
-) -> str:
+def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translator: Translator) -> str:
     """Yield the headline of a report that names no cause."""
     finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
@@ -76,16 +75,23 @@ def without_verdict(
         said = titles[0] if titles else ""
         return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
     behind = [s for s in stops if s.is_behind]
-    most = max((s.step for s in stops if s.step is not None), default=None)
-    if len(behind) == 1 or (len(stops) == 1 and stops[0].phase and stops[0].ranks):
-        one, key = (behind[0], "headline.behind") if behind else (stops[0], "headline.doing")
-        who, phase = _ranks(one.ranks, one.host, translator), translator.say(f"doing.{one.phase}") if one.phase else ""
-        return _whole(translator.say(key, who=who, phase=phase, step=one.step, most=most))
-    if line := suspect(job):
-        return _whole(translator.say("headline.suspect", **line))
-    ends = {(clip(x.text, MOST_SAID), f"{PurePosixPath(x.file).name}:{x.line}") for x in last}
-    said, place = ends.pop() if len(ends) == 1 else ("", "")
-    return translator.say("headline.unfinished", step=most, said=said, place=place)
+    shown = next(iter((*behind, *stops)), LastLine())
+    closed = closing(job)
+    return translator.say(
+        "headline.unfinished",
+        who=_ranks(shown.ranks, shown.host, translator) if shown.ranks else "",
+        phase=translator.say(f"doing.{shown.phase}") if shown.phase else "",
+        step=shown.step,
+        most=max((s.step for s in stops if s.step is not None), default=None),
+        behind=len(behind),
+        is_alike=len(stops) == 1,
+        is_closed=bool(closed),
+        closed=sorted({e.rank for e in closed if e.rank is not None}),
+        ranks=len(job.ranks),
+        world=job.world_size,
+        files=len(job.sources),
+        **suspect(job),
+    )
 
 
 def suspect(job: Job) -> dict[str, str]:
@@ -93,7 +99,10 @@ def suspect(job: Job) -> dict[str, str]:
     name, line = next(iter(suspects(job)), (None, None))
     if name is None or line is None:
         return {}
-    return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
+    return {
+        "said": clip(one_line(line.message).strip(), MOST_SUSPECT),
+        "place": f"{PurePosixPath(name).name}:{line.number}",
+    }
 
 
 def file_name(path: str) -> str:

@@ -14,7 +14,8 @@ from ..advice.fact_store import Facts
 from ..advice.remedy import slurm_job, with_shared
 from ..advice.statement import RemedyStep
 from ..catalogue.sentences import holds, shell_command
-from ..job.coverage import breaks_off_in_a_traceback
+from ..job.coverage import torn_source
+from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
@@ -50,7 +51,10 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
 
 
 def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
-    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
+    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known.
+
+    First of all where a traceback breaks off.
+    """
     rows = []
     for stop in stops[:MOST_ROWS]:
         found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
@@ -59,13 +63,12 @@ def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
         elif sign is not None:
             text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
             rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
-    if rows:
-        return tuple(rows)
-    shown = suspects(job)
-    for source in job.sources[:MOST_ROWS]:
+    torn, shown = torn_source(job.sources), [] if rows else suspects(job)
+    for source in (s for s in job.sources[:MOST_ROWS] if not rows or s.name == torn):
         last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
         shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
-    return tuple(_row(job, LastLine(), name, line) for name, line in shown)
+    own = [(LastLine(() if x.prefix.rank is None else (x.prefix.rank,)), name, x) for name, x in shown]
+    return (*(_row(job, *each) for each in own), *rows)
 
 
 def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:
@@ -81,13 +84,21 @@ def suspects(job: Job) -> list[tuple[str, Line]]:
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
 
 
+def closing(job: Job) -> list[Event]:
+    """Yield what processes print only as they shut down in order, below all steps of their file."""
+    steps = [(sign.source, sign.line or 0) for i in job.ranks.values() if (sign := i.last_sign) is not None]
+    told = job.telling("closing")
+    return [e for e in told if all(name != e.source or line < (e.line or 0) for name, line in steps)]
+
+
 def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
     for row in (row for row in tables(COLLECT)["steps"] if holds(row.get("if", "true"), values)):
-        text = translator.say(row["say"], missing=values["missing"], host=values["host"])
-        steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
+        text = translator.say(row["say"], **{name: values[name] for name in ("missing", "host", "scheduler", "cut")})
+        command = shell_command(row["command"], values) if "command" in row else None
+        steps.append(RemedyStep(row.get("when", "collect"), text, command or None))
     return tuple(steps)
 
 
@@ -103,17 +114,19 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
     names = "\n".join(PurePosixPath(source.name).name for source in job.sources)
     near = "\n".join(x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail()))
-    worker = WORKER_FILE.search(names)
+    worker, closed = WORKER_FILE.search(names), bool(closing(job))
     return {
         "outcome": verdict.outcome,
-        "cut": breaks_off_in_a_traceback(job.sources),
+        "cut": PurePosixPath(torn_source(job.sources)).name,
+        "closed": closed,
         "missing": missing_ranks(job),
         "phase": stops[0].phase if stops else "",
-        "hangs": verdict.outcome == "unfinished" and not any(source.stacks for source in job.sources),
+        "hangs": verdict.outcome == "unfinished" and not closed and not any(source.stacks for source in job.sources),
         "python": bool(job.ranks or facts.get("framework")) or PYTHON.search(near) is not None,
         "torch": facts.get("library") in ("nccl", "rccl") or TORCH.search(near) is not None,
         "windows": WINDOWS.search(near) is not None,
         "has_recorder": bool(job.dumps),
+        "log_per_rank": per_rank(facts),
         **{name: facts.get(name) for name in ("scheduler", "stack", "library")},
         "host": first.host if first is not None else None,
         "pid": first.pid if first is not None else None,
