@@ -36,9 +36,10 @@ FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidence | None, translator: Translator) -> str:
     """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
     root = verdict.roots[0]
-    said = one_line(said)
+    said, reading = one_line(said), f"reading.{verdict.cause}"
+    usual = translator.say(reading) if translator.knows(reading) else ""
     if root.finding is not None:
-        return _whole(_with_host(said or title, job, verdict))
+        return _whole(_with_host(said or title, job, verdict).rstrip(".。") + usual)
     if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
         said = first[1]
     said = clip(said.strip().rstrip(".。"), MOST_SAID)
@@ -57,7 +58,7 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
     key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    text = translator.say(key, title=title, who=who, said=said)
+    text = translator.say(key, title=title, who=who, said=said) + usual
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
     if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
