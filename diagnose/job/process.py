@@ -49,7 +49,7 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
 
 
 def tell_aborts(events: Sequence[Event]) -> None:
-    """Take a crash for the abort of its process where an uncaught C++ exception ended that one above: handlers crash, too."""
+    """Take a crash for the abort of its process where an uncaught C++ exception ended it above: handlers crash."""
     ended: dict[tuple[int, str], list[Event]] = defaultdict(list)
     for e in events:
         if e.rule.tells == "aborting":
