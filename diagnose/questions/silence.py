@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
-from ..job.event import FAILING, Event, SourceEvents, named_in
+from ..job.event import FAILING, Event, named_in
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34
@@ -140,16 +139,14 @@ def _stalled(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: all logs end with the same begun work, which a lock that a dead process left holds up."""
     begun = {(e.source, e.line): e for e in job.telling("activity") if e.rule.stalls}
     last = [job.last_line_of(rank) for rank in job.ranks if begun]
-    lines = [each for each in last if each] or [(s.name, x) for s in job.sources if begun for x in _last_with_words(s)]
+    lines = [each for each in last if each] or [
+        (s.name, x) for s in job.sources if begun for x in [y for y in s.tail() if y.message.strip()][-1:]
+    ]
     ends = [e for source, line in lines if (e := begun.get((source, line.number))) is not None]
     if ends and len(ends) == len(lines) and len({e.rule.stalls for e in ends}) == 1:
         cause, fields = ends[0].rule.stalls or STRAGGLER, ends[0].fields
         says = Sentence("silence.stalled", {"ranks": tuple(sorted(job.ranks)), "path": fields.get("path")})
         yield Finding("silence", cause, says, exhibits(ends), certainty="possible", fields=fields)
-
-
-def _last_with_words(source: SourceEvents) -> list[Line]:
-    return [line for line in source.tail() if line.message.strip()][-1:]
 
 
 def _phase(info: RankInfo) -> Phase | None:

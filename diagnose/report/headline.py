@@ -77,7 +77,6 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translato
         return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
     behind = [s for s in stops if s.is_behind]
     shown = next(iter((*behind, *stops)), LastLine())
-    closed = closing(job)
     return translator.say(
         "headline.unfinished",
         who=_ranks(shown.ranks, shown.host, translator) if shown.ranks else "",
@@ -86,8 +85,7 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translato
         most=max((s.step for s in stops if s.step is not None), default=None),
         behind=len(behind),
         is_alike=len(stops) == 1,
-        is_closed=bool(closed),
-        closed=sorted({e.rank for e in closed if e.rank is not None}),
+        closed=[e.rank for e in closing(job)],
         ranks=len(job.ranks),
         world=job.world_size,
         files=len(job.sources),
@@ -97,13 +95,10 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translato
 
 def suspect(job: Job) -> dict[str, str]:
     """Yield the first line that looks like an error where no rule knows one, and its place; empty where there is none."""
-    name, line = next(iter(suspects(job)), (None, None))
-    if name is None or line is None:
-        return {}
-    return {
-        "said": clip(one_line(line.message).strip(), MOST_SUSPECT),
-        "place": f"{PurePosixPath(name).name}:{line.number}",
-    }
+    found = (
+        (clip(one_line(x.message).strip(), MOST_SUSPECT), f"{file_name(name)}:{x.number}") for name, x in suspects(job)
+    )
+    return next(({"said": said, "place": place} for said, place in found), {})
 
 
 def file_name(path: str) -> str:

@@ -60,9 +60,6 @@ def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
         found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
         if found is not None:
             rows.append(_row(job, stop, *found, sign.time if sign else None))
-        elif sign is not None:
-            text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
-            rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
     torn, shown = torn_source(job.sources), [] if rows else suspects(job)
     for source in (s for s in job.sources[:MOST_ROWS] if not rows or s.name == torn):
         last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
