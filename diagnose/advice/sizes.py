@@ -120,8 +120,6 @@ def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any
     return found
 
 
-
-
 def flags_for(setting: Setting, facts: Facts) -> Flags:
     """Yield the setting as flags or keys of the framework at hand; DeepSpeed's keys where none is known."""
     name = str(facts.get("framework") or "")

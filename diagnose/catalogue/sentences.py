@@ -85,11 +85,20 @@ def holds(condition: str, values: dict[str, Any]) -> bool:
         return False
 
 
+def fault_in(template: str) -> str | None:
+    """Yield what is wrong with a template's form; None where nothing is."""
+    try:
+        _environment().parse(template)
+    except TemplateError as error:
+        return f"{template[:60]!r}: {error}"
+    return None
+
+
 def names_in(template: str) -> set[str]:
-    """Yield the names of the values that a template asks for."""
+    """Yield the names of the values that a template asks for; none of a broken one, which `sentence` refuses."""
     from jinja2 import meta
 
-    return set(meta.find_undeclared_variables(_environment().parse(template)))
+    return set() if fault_in(template) else set(meta.find_undeclared_variables(_environment().parse(template)))
 
 
 class KeptTemplates(BytecodeCache):

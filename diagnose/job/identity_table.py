@@ -138,7 +138,9 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
             places.source_host[source.name] = host
     _learn_named_after_hosts(places, sources)
     heard = {*places.source_host.values(), *(p.host for s in sources for p in s.speakers if p.host)}
-    heard |= {str(e.fields["host"]) for s in sources for e in s.events if e.fields.get("host")}
+    heard |= {
+        str(name) for s in sources for e in s.events for name in (e.fields.get("host"), e.fields.get("peer_host")) if name
+    }
     by_label: dict[str, set[str]] = defaultdict(set)  # `n7.cluster.local` is `n7`, where both are heard of
     for name in (n for n in heard if n not in HERE and not ADDRESS.match(n)):
         by_label[name.partition(".")[0]].add(name)

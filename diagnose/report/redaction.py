@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..advice.statement import Evidence, Fact, FactValue, Span
 from ..lines.lazy_pattern import lazy
+from .parts import InputRow
 from .report import Report
 from .secrets import Found, find_private, find_secrets, secret_kind
 
@@ -108,6 +109,10 @@ class _Redactor:
             return replace(value, **changes) if changes else value  # one without secrets is no second time in memory
         if isinstance(value, dict):
             return {k: self._field(k, v) for k, v in value.items()}
+        if isinstance(value, tuple) and value and isinstance(value[0], InputRow):
+            told = "\n".join(f"{row.file}\n{row.skipped or ''}" for row in value)
+            if not self._edits(told):  # thousands of files are asked at once
+                return value
         if isinstance(value, tuple) and value and not isinstance(value[0], int):
             parts = tuple(self.walk(v, name) for v in value)
             return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value

@@ -159,10 +159,11 @@ def _named(roots: Sequence[Candidate]) -> list[int]:
 
 
 def _is_past_by_others(job: Job, scope: Scope) -> bool:
-    """Whether few met it, and all others are heard without it."""
+    """Whether few met it, and all others are heard without it, or more than they are known to have gone on."""
     world = job.world_size or scope.seen
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
-    return 0 < len(scope.met) <= max(1, world // 4) and others >= world - len(scope.met)
+    is_past = others >= world - len(scope.met) or len(scope.passed) > len(scope.met)
+    return 0 < len(scope.met) <= max(1, world // 4) and is_past
 
 
 # --- hosts --------------------------------------------------------------------------------------------------------
