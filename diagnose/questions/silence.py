@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
-from ..job.event import FAILING, Event, named_in
+from ..job.event import FAILING, Event, SourceEvents, named_in
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34
@@ -23,6 +24,7 @@ SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
 LOST = "network.connection-reset"
 WAITING = "waiting"  # an activity
+QUIET = 5.0  # steps that a log goes on without one: a longer pause is no step's
 ENOUGH = 6  # prints in one order, which are then no chance
 NUMBERS = lazy(r"\d+(?:\.\d+)?")
 RANK = lazy(r"(?i)\brank[\s:=_]{0,2}(\d{1,6})")
@@ -90,22 +92,34 @@ def _behind(job: Job) -> Iterator[Finding]:
 def _had_its_turn(job: Job, late: RankInfo, signs: Sequence[RankInfo]) -> bool:
     """Whether a rank could have printed its step before the end of a file that several share, which may be cut anywhere.
 
-    Where they print in one order, it could once somebody behind it did.
+    Where they print in one order, it could once somebody behind it did; else where the log goes on and nobody steps.
     """
     pairs = {i.rank: (i.first_sign, i.last_sign) for i in signs if i.first_sign is not None and i.last_sign is not None}
-    last = pairs[late.rank][1]
+    first, last = pairs[late.rank]
     shared = {rank: signs for rank, signs in pairs.items() if signs[1].source == last.source}
     if len(shared) == 1:
         return True  # a file of its own ends by itself
     tail = next(s for s in job.sources if s.name == last.source).tail()
     who = {_who(sign.speaker, sign.raw): rank for rank, (_, sign) in shared.items()}
     steps = [rank for x in tail if (rank := who.get(_who(named_in(x.prefix), x.raw))) is not None]
-    return _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
+    is_passed = _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
+    return is_passed or _goes_on(tail, [sign for _, sign in shared.values()], first, last)
 
 
 def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
     """Who prints which kind of line: as its prefix tells, or the words `rank 3`; numbers aside."""
     return (*speaker, *RANK.findall(text)[:1], NUMBERS.sub("#", text))
+
+
+def _goes_on(tail: Sequence[Line], signs: Sequence[Event], first: Event, last: Event) -> bool:
+    """Whether the log has lines for longer than several steps took, and no step."""
+    ends = [line.prefix.stamp.seconds for line in tail if line.prefix.stamp is not None]
+    begins = [sign.stamp.seconds for sign in signs if sign.stamp is not None]
+    count = (last.fields.get("step") or 0) - (first.fields.get("step") or 0)
+    if not ends or not begins or first.stamp is None or last.stamp is None or count < 1:
+        return False
+    step_s: float = (last.stamp.seconds - first.stamp.seconds) / count
+    return ends[-1] - max(begins) >= QUIET * step_s
 
 
 def _was_passed(late: int, steps: Sequence[int], order: Sequence[int]) -> bool:
@@ -139,14 +153,16 @@ def _stalled(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: all logs end with the same begun work, which a lock that a dead process left holds up."""
     begun = {(e.source, e.line): e for e in job.telling("activity") if e.rule.stalls}
     last = [job.last_line_of(rank) for rank in job.ranks if begun]
-    lines = [each for each in last if each] or [
-        (s.name, x) for s in job.sources if begun for x in [y for y in s.tail() if y.message.strip()][-1:]
-    ]
+    lines = [each for each in last if each] or [(s.name, x) for s in job.sources if begun for x in _last_with_words(s)]
     ends = [e for source, line in lines if (e := begun.get((source, line.number))) is not None]
     if ends and len(ends) == len(lines) and len({e.rule.stalls for e in ends}) == 1:
         cause, fields = ends[0].rule.stalls or STRAGGLER, ends[0].fields
         says = Sentence("silence.stalled", {"ranks": tuple(sorted(job.ranks)), "path": fields.get("path")})
         yield Finding("silence", cause, says, exhibits(ends), certainty="possible", fields=fields)
+
+
+def _last_with_words(source: SourceEvents) -> list[Line]:
+    return [line for line in source.tail() if line.message.strip()][-1:]
 
 
 def _phase(info: RankInfo) -> Phase | None:
