@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -50,13 +49,10 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
 
 def tell_aborts(events: Sequence[Event]) -> None:
     """Take a crash for the abort of its process where an uncaught C++ exception ended it above: handlers crash."""
-    ended: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in events:
-        if e.rule.tells == "aborting":
-            ended[e.attempt, e.source].append(e)
-    for e in events if ended else ():
+    ended = [e for e in events if e.rule.tells == "aborting"]
+    for e in (e for e in events if ended and e.cause in CRASHES and e.cause != ABORTED):
         is_own = e.rule.tells not in CERTIFICATES
-        above = [t for t in ended.get((e.attempt, e.source), ()) if e.cause in CRASHES and (t.line or 0) < (e.line or 0)]
+        above = (t for t in ended if (t.attempt, t.source) == (e.attempt, e.source) and (t.line or 0) < (e.line or 0))
         if any(e.rank == t.rank or (is_own and None in (e.rank, t.rank)) for t in above):
             e.cause, e.role = ABORTED, "context" if is_own else "symptom"
 
