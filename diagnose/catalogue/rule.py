@@ -31,6 +31,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "heartbeat",  # the watchdog itself was stuck: timeout_s
     "peer-lost",  # a connection to a peer broke: peer_ip, peer_rank, peer_host
     "identity",  # who is who: rank, local_rank, group_rank, host, pid, device, world_size, actor, ip
+    "aborting",  # a process ends itself, for what it says above or right below
     "exit",  # a process ended: exit_code or signal, with rank, local_rank, pid, host
     "signal-sent",  # the launcher ends a process: pid, signal
     "launch",  # a launcher starts: what failed above belongs to a run before
@@ -40,6 +41,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "activity",  # something slow began: see `activity`
     "activity-end",  # and ended: seconds
     "finished",  # training ended well
+    "closing",  # the process shuts down in order, which says nothing of its work
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]

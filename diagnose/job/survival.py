@@ -108,6 +108,7 @@ class _Outlived:
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
+        self._came_back = any(e.cause in FROM_OUTSIDE for e in self._gone_past)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
@@ -117,6 +118,8 @@ class _Outlived:
             return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
         if event in self._gone_past or self._is_done(event):
             return True
+        if self._came_back and is_terminated(event) and not event.has_own_time:
+            return True  # its scheduler took it off, started it again, and saw its end
         return self._goes_on_itself(event) or self._all_go_on(event)
 
     def _is_noise(self, event: Event) -> bool:

@@ -12,6 +12,7 @@ from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..job.clock import SAME_CLOCK_S, Clocks
+from ..job.coverage import torn_source
 from ..job.job import Job
 from ..lines.record import record
 from ..scan.scan import Scan
@@ -57,7 +58,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         diagnosis = _unknown(found, translator, last, collect)
     if verdict.outcome == "recovered":
         collect = (RemedyStep("now", translator.say("recovered.now")),)
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
+    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, translator)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
@@ -136,15 +137,14 @@ def _unknown(
     found: Found, translator: Translator, last: tuple[LastLine, ...], collect: tuple[RemedyStep, ...]
 ) -> Diagnosis:
     """What is most telling where nothing names a cause: where each rank stopped, and what to collect."""
-    say = translator.say
+    job, say = found.job, translator.say
     evidence = tuple(
         Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
         for x in last[:MAX_TAILS]
     )
-    own_files = RemedyStep("collect", say("collect.per-rank"), per_rank(found.facts))
-    remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
-    summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
-    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
+    told = {"exit_code": job.context.exit_code, "cut": file_name(torn_source(job.sources)), **suspect(job)}
+    summary = say("unknown.summary", **told).rstrip(".。")
+    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=collect)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:

@@ -84,8 +84,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
         return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
     if is_waiting:
         return "waiting"
-    is_open = verdict.cause is None and verdict.outcome == "unfinished"
-    return "finished" if info.finished else "alive" if is_open else "silent"
+    return "finished" if info.finished else "silent"
 
 
 def _first_of(failures: list[Event]) -> Event | None:
