@@ -58,7 +58,6 @@ class Facts:
 
     known: Mapping[str, tuple[Known, ...]]
     packages: frozenset[str] = frozenset()
-    notices: tuple[Remark, ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:
         """Yield the best value of a fact."""
