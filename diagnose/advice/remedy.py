@@ -203,7 +203,8 @@ def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, An
 def _all_waited(job: Job, verdict: Verdict) -> bool:
     """Whether every rank reports that it waited in one and the same collective."""
     told = {(e.rank, e.fields.get("seq")) for root in verdict.roots for e in root.events if e.fields.get("seq") is not None}
-    return len({rank for rank, _ in told} - {None}) == job.world_size and len({seq for _, seq in told}) == 1
+    waited = {rank for rank, _ in told} - {None}
+    return 1 < len(waited) == job.world_size and len({seq for _, seq in told}) == 1
 
 
 def _raised(tb: Traceback | None) -> dict[str, Any]:
