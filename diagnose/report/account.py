@@ -12,7 +12,7 @@ from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..job.clock import SAME_CLOCK_S, Clocks
-from ..job.job import Job
+from ..job.job import Job, RankInfo
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
@@ -190,13 +190,11 @@ def _said(suspect: Candidate, translator: Translator) -> str:
 def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
-        info = job.ranks.get(rank)
+        info = job.ranks.get(rank) or RankInfo(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
         device = suspect.first.fields.get("device") if suspect.first else None
-        gpu = device if isinstance(device, int) else info.device if info else None
-        host = info.host if info and info.host else suspect.host
-        why = _said(suspect, translator)
-        found.append(Culprit(rank, host, info.local_rank if info else None, gpu, info.pid if info else None, why))
+        gpu = device if isinstance(device, int) else info.device
+        found.append(Culprit(rank, info.host or suspect.host, info.local_rank, gpu, info.pid, _said(suspect, translator)))
     for host in () if found else verdict.culprit_hosts[:MAX_HOSTS]:
         suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
         found.append(Culprit(None, host, why=_said(suspect, translator)))
