@@ -157,7 +157,9 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 
 def _told(suspect: Candidate) -> dict[str, Any]:
     """What the first event captured; where its line says only that it happened, what the message says right below."""
-    first = suspect.first or suspect.events[0]
+    first = suspect.first
+    if first is None:
+        return {}
     near = (e for e in suspect.events if (e.rule, e.source) == (first.rule, first.source) and e.line and first.line)
     below = (e.fields for e in near if 0 < (e.line or 0) - (first.line or 0) <= NEXT_LINES and e.fields)
     return dict(first.fields or next(below, {}))
