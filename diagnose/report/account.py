@@ -19,7 +19,7 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor, own_code
-from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, stops_of, suspect, without_verdict
+from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, suspect, without_verdict
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
 from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
@@ -49,15 +49,14 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     job, verdict = found.job, found.verdict
     show = Exhibitor(job, verdict, translator)
     is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
-    stops = stops_of(job) if is_open else ()
-    last = last_lines(job, stops) if is_open else ()
+    last = last_lines(job) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
     diagnosis = _diagnosis(found, catalogue, show)
     if diagnosis is None and verdict.cause is not None:
         diagnosis = _unknown(found, translator, last, collect)
     if verdict.outcome == "recovered":
         collect = (RemedyStep("now", translator.say("recovered.now")),)
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
+    summary = diagnosis.summary if diagnosis else without_verdict(show, last)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
