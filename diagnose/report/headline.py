@@ -81,8 +81,9 @@ def _shortened(raised: str) -> str:
     return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
-def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translator: Translator) -> str:
+def without_verdict(show: Exhibitor) -> str:
     """Yield the headline of a report that names no cause."""
+    job, outcome, translator = show.job, show.verdict.outcome, show.translator
     finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
         return translator.say("headline.healthy", ranks=finished)
@@ -91,6 +92,7 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translato
         has_end = finished > 0 or bool(job.telling("finished"))
         said = titles[0] if titles else ""
         return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
+    stops = job.once(stops_of)
     behind = [s for s in stops if s.is_behind]
     shown = next(iter((*behind, *stops)), LastLine())
     return translator.say(
@@ -201,13 +203,10 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
     return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
 
 
-def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
-    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known.
-
-    First of all where a traceback breaks off.
-    """
+def last_lines(job: Job) -> tuple[LastLine, ...]:
+    """Yield the last line of the first rank of each stop, or of each file; first of all where a traceback breaks off."""
     rows = []
-    for stop in stops[:MOST_ROWS]:
+    for stop in job.once(stops_of)[:MOST_ROWS]:
         found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
         if found is not None:
             rows.append(_row(job, stop, *found, sign.time if sign else None))
@@ -257,7 +256,7 @@ def per_rank(facts: Facts) -> str | None:
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
-    stops = stops_of(job)
+    stops = job.once(stops_of)
     behind = [s for s in stops if s.is_behind]
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
     names = "\n".join(PurePosixPath(source.name).name for source in job.sources)

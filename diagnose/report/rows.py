@@ -73,8 +73,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
 
 def phase_of(info: RankInfo) -> str:
     """Yield what the rank last began and did not end: `saving`; empty where nothing is known."""
-    last = info.activities[-1].rule if info.activities else None
-    return last.activity or "" if last is not None and last.tells == "activity" else ""
+    return info.phase.rule.activity or "" if info.phase is not None else ""
 
 
 def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: bool) -> str:
