@@ -111,7 +111,8 @@ class SourceReading:
         return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
 
     def _block(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
-        if rule.rest_of is not None and index in self._whole.get(rule.rest_of, ()):
+        read = (self._whole.get(name or "", ()) for name in (rule.rest_of, rule.id))
+        if rule.rest_of is not None and any(index in places for places in read):
             return ()
         places = self._following(index, rule.lines)
         scope = [self.lines[n] for n in places]

@@ -38,7 +38,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = {c.rank for c in _at_fault(roots) if c.rank is not None}
+        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         sent = [e for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)]
@@ -119,6 +119,13 @@ def _ranks_told(job: Job, end: Event) -> Sequence[int | None]:
     """Of whom a launcher tells an end: of one rank, or of a list of tasks, where these are the ranks."""
     tasks = end.fields.get("ranks") if end.rank is None and job.places.tasks_are_ranks else None
     return tasks if isinstance(tasks, list) else (end.rank,)
+
+
+def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
+    """Who raised what a driver prints once for all of them, below a list of these ranks."""
+    raised = {(e.source, e.traceback.line) for e in _events(roots) if e.traceback is not None}
+    heads = ((e, e.traceback.end_line) for e in job.failures() if isinstance(e.fields.get("ranks"), list) and e.traceback)
+    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
 
 
 def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
