@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
-from ..catalogue.compiled import Compiled, to_bytes
+from ..catalogue.compiled import Catalogue, to_bytes
 from ..sources.bounds import Deadline
 from ..sources.source import Source
 from .parts import Part
@@ -82,7 +82,7 @@ class Pool:
             while len(self._workers) < count:
                 self._workers.append(_Worker())
         if self._workers:
-            compiled = Compiled({rule.id: rule for rule in self._rules.rules}, {}, {}, {}, self._rules.key)
+            compiled = Catalogue({rule.id: rule for rule in self._rules.rules}, {}, {}, {}, self._rules.key)
             rules = self._rules.key.encode(), to_bytes(compiled)
             for worker in self._workers:
                 worker.serve(rules, self._todo, self._told, self._deadline)
