@@ -54,7 +54,7 @@ class EventReader:
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys)
         stacks: list[StackDump] = []
-        if scan.kind == "json-stacks" or scan.holds(STACK):  # the scan met the mark of one
+        if scan.holds(STACK):  # the scan met the mark of one
             from ..traces.stacks import find_stacks
 
             stacks = find_stacks(lines)

@@ -13,7 +13,7 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
 from ..lines.cache import tables
-from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
+from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks, marks_at, spots_of
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, Marks, marks_at_start
 from .kept import Hit
@@ -174,8 +174,8 @@ class Meaning:
         if spots is None:
             if len(self._spots) >= MAX_REMEMBERED:
                 self._spots.clear()
-            spots = self._spots[shape] = Spots(self._marks, shape[1:])
-        found = spots.marks_in(line)
+            spots = self._spots[shape] = spots_of(self._marks, shape[1:])
+        found = marks_at(spots, line)
         return (shape, found) if found else shape
 
 

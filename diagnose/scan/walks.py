@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -14,7 +13,7 @@ TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: i
 STACK_REST = 8  # lines below a dump of threads that do not look like one, before it counts as ended
 MAX_OWN_LINES = 1_500  # of one traceback or dump
 REACH_LINES = 5_000  # what is open is given up after so many lines, its own or of others …
-REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
+REACH_BYTES = 512 << 10  # … or so many bytes
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
 FOLLOWED = ("traceback", "stack")  # of what is wanted: what has an end of its own
@@ -127,11 +126,6 @@ class Walk:
             self.own = 0 if THREAD.match(message) else STACK_REST
         else:
             self.own -= 1
-
-    def row(self) -> list[Any]:
-        """Yield plain values."""
-        line, want, speaker, *rest = astuple(self)
-        return [line, want, speaker.decode("latin-1"), *rest]
 
 
 def walk_for(line: int, want: str, raw: bytes) -> Walk | None:

@@ -14,8 +14,7 @@ from ..catalogue.load import Catalogue
 from ..catalogue.lookup import causes_of
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
-from ..report.phrases import Say, known, words
-from ..report.printable import clip, one_line
+from ..report.phrases import Say, clip, known, one_line, words
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
 from .evidence import EvidenceView
@@ -80,8 +79,7 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
         return report, ""
     from ..report import redaction
 
-    report, counts = redaction.redact(report, privacy=form in PASTED or template is not None)
-    return report, redaction.describe(counts)
+    return redaction.redact(report, privacy=form in PASTED or template is not None)
 
 
 def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:

@@ -1,5 +1,4 @@
-"""Files that grow in, one scan of all that was read of them so far out: what is added, in whole lines, is scanned once and
-then merged.
+"""Files that grow in, one scan of all that was read of them so far out: what is added, in whole lines, is scanned once.
 
 A file is known by its inode: one that is renamed (a rotated log) is read to its end, what then has its name is a new
 file, and one that became shorter begins anew. What went before it keeps its lines under another name (`rank0.log.1`).
@@ -18,8 +17,7 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Rule
 from ..errors import SourceError
-from ..scan.kept import Kept, Windows
-from ..scan.scan import Scan, SourceScan, merge, seal
+from ..scan.scan import Scan, SourceScan, merge
 from ..scan.scan_rules import mark_rules
 from ..scan.scanner import Scanner, ScanRules
 from ..sources.blocks import read_blocks
@@ -44,7 +42,12 @@ class Log:
     offset: int = 0
     rest: bytes = b""  # of a line whose end is not written yet
     source: Source | None = None  # how its lines are read
-    scan: SourceScan | None = None
+    scanner: Scanner | None = None
+
+    def scan(self) -> SourceScan:
+        """Yield the scan of what was read so far, which stays as it is when more is read."""
+        found = SourceScan(self.name)
+        return found if self.scanner is None else merge(found, self.scanner.finish())
 
 
 class GrowingFiles:
@@ -129,13 +132,13 @@ class GrowingScan:
         """Yield the scan of everything so far, as if it had been read in one go."""
         found = Scan(catalogue=self._rules.key)
         for log in sorted(self._logs, key=lambda log: log.name):
-            if log.scan is not None:
-                found.sources[log.name] = seal(replace(log.scan, name=log.name))
-                found.gaps += [f"{log.name}: {gap}" for gap in log.scan.gaps]
+            found.sources[log.name] = scan = log.scan()
+            found.gaps += [f"{log.name}: {gap}" for gap in scan.gaps]
         return found
 
     def _add(self, log: Log, added: bytes) -> bool:
-        begun = log.scan if log.scan is not None and log.scan.bytes >= KNOWN_BYTES else None
+        scan = log.scan()
+        begun = scan if scan.bytes >= KNOWN_BYTES else None
         if log.source is None or (begun is None and not log.source.header):
             found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
             source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
@@ -146,20 +149,14 @@ class GrowingScan:
                 self._logs.append(log)
             log.source = source
         for data, is_worth in self._sieve.pieces(added, len(begun.progress)) if begun else [(added, True)]:
+            log.scanner = log.scanner or Scanner(self._rules, log.name, log.source.kind)
             if is_worth:
-                part = self._scanned(log, log.source, data)
+                piece = replace(log.source, path=None, seekable=False, size=len(data), stream=io.BytesIO(data))
+                for block in read_blocks(piece, find_marks=self._rules.marks_of):
+                    log.scanner.feed(block)
             else:
-                kept = Kept(Windows(opening=b""))  # what was open before ends here
-                part = SourceScan(log.name, log.source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
-            log.scan = part if log.scan is None else merge(log.scan, part)
+                log.scanner.pass_by(data)
         return True
-
-    def _scanned(self, log: Log, source: Source, data: bytes) -> SourceScan:
-        piece = replace(source, name=log.name, path=None, seekable=False, size=len(data), stream=io.BytesIO(data))
-        scanner = Scanner(self._rules, log.name, piece.kind, later_part=log.scan is not None)
-        for block in read_blocks(piece, find_marks=self._rules.marks_of):
-            scanner.feed(block)
-        return scanner.finish()
 
 
 # --- what is worth a scan --------------------------------------------------------------------------------------------
