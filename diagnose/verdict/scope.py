@@ -20,6 +20,7 @@ from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
+NODE_SIZES = (4, 8, 16)  # GPUs
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
 MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
 RAISED = 1  # the exit code of Python after an exception
@@ -187,6 +188,10 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
     if len(ranks) < 2 or not hosts:
         return False
+    if hosts == {None}:
+        count, first = len(ranks), min(ranks)
+        is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
+        return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count
     return len(job.hosts) > len(hosts) and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
