@@ -96,9 +96,12 @@ def _left_before(source: SourceEvents) -> int:
 
 def reborn_at(job: Job) -> dict[str, int]:
     """Yield by file where a rank is another process than above, if steps stand below, or none anywhere and it had ended."""
-    births = {s.name: birth.line or 0 for s in job.sources if (birth := _reborn(s)) is not None}
+    born = [birth for s in job.sources if (birth := _reborn(s)) is not None]
+    births = {birth.source: birth.line or 0 for birth in born}
     signs = [sign for s in job.sources for _, sign in s.progress]
+    latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
     is_below = any((s.line or 0) > births[s.source] for s in signs if s.source in births)
+    is_below |= any(birth.stamp is not None and birth.time is not None and birth.time < latest for birth in born)
     ends = {e.source: e.line or 0 for e in reversed(job.events) if e.role in FAILING and e.rule.tells in CERTIFICATES}
     is_ended = not signs and all(ends.get(name, line) < line for name, line in births.items())
     return births if is_below or is_ended else {}

@@ -15,7 +15,6 @@ ABORTED = "process.abort"
 CRASHES = ("process.segfault", "process.bus-error", ABORTED)  # as the table of exit codes calls such ends
 ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
-SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
 
 
 def is_terminated(event: Event) -> bool:
@@ -81,9 +80,8 @@ def _ends_of_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:
 
 
 def is_sigkill(event: Event) -> bool:
-    """Whether an end is death by SIGKILL; srun says `Killed`."""
-    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
-    return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
+    """Whether an end is death by SIGKILL, as the table of exit codes calls it."""
+    return event.cause == "process.sigkill"
 
 
 @dataclass(slots=True)

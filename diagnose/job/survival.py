@@ -81,7 +81,6 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
-    still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
     def of(cls, source: SourceEvents) -> _Stream | None:
@@ -92,7 +91,7 @@ class _Stream:
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training, BUFFERED_LINES * len(source.progress))
+        return cls(min(lines), max(lines), max(times, default=None), is_training)
 
 
 class _Outlived:
@@ -162,7 +161,7 @@ class _Outlived:
             return False
         is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
         if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
-            return stream.is_training and (is_later or stream.last > (event.end_line or 0) + stream.still)
+            return stream.is_training and is_later
         if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
