@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
@@ -29,11 +30,7 @@ PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones r
 HEAD_BYTES = 512  # of a passage: which ranks it names …
 SPEAKER_BYTES = 256  # … and who speaks
 MAX_NAMED = 4  # ranks that a line names
-# Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
-WHO = lazy(
-    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
-    rb"([0-9a-fA-F]{1,16})"
-)
+(WHO,) = (lazy(row.encode()) for row in patterns(__file__, "scanner"))
 
 
 class Scanner:

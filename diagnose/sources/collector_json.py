@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..lines.cache import tables
+from ..lines.cache import patterns, tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record as record_type
 
@@ -38,15 +38,11 @@ MAX_RANK = 1_000_000
 MAX_DEPTH = 4  # of dicts in one another
 MAX_LINKS, MAX_FRAMES = 20, 200  # of a chain of exceptions, and of one of them
 
-_HAS_TEXT = lazy(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
-_STEP_FIELD, _LOSS_FIELD = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
-_IS_STEP = lazy(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP_FIELD, _LOSS_FIELD, _LOSS_FIELD, _STEP_FIELD))
-_MOMENT = lazy(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
+*_IN_JSON, _MOMENTS, _LOGFMT = patterns(__file__, "collector_json")
+_HAS_TEXT, _IS_STEP = (lazy(row.encode()) for row in _IN_JSON)
+_MOMENT, _LOGFMT_FIELD = lazy(_MOMENTS), lazy(_LOGFMT)
 _CAUSE = "The above exception was the direct cause of the following exception:"
 _CONTEXT = "During handling of the above exception, another exception occurred:"
-_LOGFMT_FIELD = lazy(
-    r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
-)
 
 ESCAPED = {"n": "\n", "t": "\t"}
 Record = dict[str, Any]  # by key; of dicts in it by their keys with dots between them
