@@ -42,7 +42,7 @@ class ProgressLines:
 
     def by_speaker(self, block: TextBlock, start: int, stop_at: int | None = None) -> dict[str, list[Line]]:
         """Yield the lines between two offsets, or the pieces of them, that hold a literal, by speaker."""
-        data, is_parted, names = block.data, block.has_returns(), self._names
+        data, is_parted, names = block.data, block.has_returns, self._names
         found: dict[str, list[Line]] = {}
         own: list[Line] = []
         begin, stop = 0, -1
