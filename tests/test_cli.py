@@ -13,10 +13,12 @@ import pytest
 
 import diagnose
 from diagnose import cli, load_rules
-from diagnose.views.catalogue_page import of_no_job
+from diagnose.views.catalogue_page import of_no_job, unfilled
 
 from .command_line import FIXTURES, OOM, tell
 
+RULES = FIXTURES.parent / "rules"
+CAUSE = "title: Mine\nmeans: Mine.\nowner: platform\nremedy:\n  - {when: now, text: 'Do {% srun %}'}\n  - {when: collect, text: It.}\n"
 TOOL = [sys.executable, "-m", "diagnose"]
 
 NONSENSE = [
@@ -277,6 +279,8 @@ def test_no_step_on_the_page_of_a_cause_has_a_hole():
     steps = [of_no_job(step.text) for cause in load_rules().causes.values() for step in cause.remedy]
     holes = re.compile(r"unknown size|\{\{|[a-z] : | [.,:]|^[.,:]|of \.|``")
     assert [step for step in steps if holes.search(step)] == []
+    commands = [unfilled(step.command) for cause in load_rules().causes.values() for step in cause.remedy]
+    assert [c for c in commands if re.search(r"[;=]$|^\W*;|import ;|grep -i ;", c)] == []
 
 
 @pytest.mark.parametrize(
@@ -291,6 +295,20 @@ def test_what_is_no_yaml_of_ours_is_one_line(tmp_path, text):
 
     assert (2, 1) == (answer.code, answer.err.count("\n"))
     assert "my-rule.yaml" in answer.err
+
+
+def test_rules_test_tells_only_of_the_folder_s_own_rules_and_of_broken_templates(tmp_path):
+    (tmp_path / "mine" / "x").mkdir(parents=True)
+    (tmp_path / "memory" / "cuda-oom").mkdir(parents=True)
+    rule = (RULES / "gpu" / "illegal-access" / "ascend-address-out-of-range.yaml").read_text()
+    (tmp_path / "memory" / "cuda-oom" / "x.yaml").write_text(rule)  # a shipped rule there is called `xla-…`
+    (tmp_path / "mine" / "x" / "y.yaml").write_text(rule.replace("says: '{{ what }}.'", "says: '{% srun %}'"))
+    (tmp_path / "mine" / "x" / "cause.yaml").write_text(CAUSE)
+
+    answer = tell("rules", "test", tmp_path)
+
+    assert "xla-" not in answer.out
+    assert ["remedy: 'Do {% srun %}'" in answer.out, "says: '{% srun %}'" in answer.out] == [True, True]
 
 
 @pytest.mark.parametrize("fixture", ["recorder-size-mismatch", "two-nodes-one-exception"])

@@ -9,7 +9,7 @@ from ..catalogue.sentences import Sentence
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from .settings import NAMES, Stated, Value
-from .statement import Evidence, Fact, FactValue, Remark, Step
+from .statement import Evidence, Fact, FactValue, Remark, RemedyStep
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -178,21 +178,20 @@ def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:
     sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
     run, file = (next((v for v in values if v.surety == surety), None) for surety in (3, 2))
     if len(printed) > 1 and not any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        key, proof, shown = "advice.differs", printed, printed[:MAX_SHOWN]
+        key, proof, shown = "differs", printed, printed[:MAX_SHOWN]
         rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
         said: dict[str, Any] = {"values": rows}
     elif run is not None and file is not None and (name.endswith("_version") or name in _SHARED):
-        key, proof, said = "advice.file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
+        key, proof, said = "file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
     else:
         return
     package = name.removesuffix("_version")
-    spelled, step = NAMES["spelled"].get(package, package), Step("fix", Sentence("advice.one-configuration"))
+    spelled = NAMES["spelled"].get(package, package)
     named = Sentence("advice.setting" if package == name else "advice.version-of", {"name": spelled})
-    if package != name:
-        command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
-        step = Step("fix", Sentence("advice.one-version", {"name": spelled}), NAMES["prints"].get(package, command))
-    topic = Sentence("advice.differs-topic", {"name": named})
-    yield Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
+    command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
+    alike = RemedyStep("fix", "one-version", NAMES["prints"].get(package, command))
+    step = RemedyStep("fix", "one-configuration") if package == name else alike
+    yield Remark(key, {"name": named, "spelled": spelled, **said}, _evidence(name, proof), (step,))
 
 
 def _asked_and_started(facts: Facts) -> Iterator[Remark]:
@@ -205,9 +204,8 @@ def _asked_and_started(facts: Facts) -> Iterator[Remark]:
         asked, nodes = next((k for k in facts.all("gpus_per_node") if k.surety == 2), None), facts.number("nnodes") or 1
     if asked is not None and isinstance(asked.value, int) and asked.value * nodes != started.value:
         said = {"place": asked.place, "asked": asked.value * nodes, "started": started.value}
-        step = Step("now", Sentence("advice.count-processes"), "nvidia-smi -L; env | grep -E 'WORLD_SIZE|NTASKS|VISIBLE'")
-        text, topic = Sentence("advice.asked-and-started", said), Sentence("advice.asked-and-started-topic")
-        yield Remark(topic, text, _evidence("world_size", [started, asked]), (step,))
+        step = RemedyStep("now", "count-processes", "nvidia-smi -L; env | grep -E 'WORLD_SIZE|NTASKS|VISIBLE'")
+        yield Remark("asked-and-started", said, _evidence("world_size", [started, asked]), (step,))
 
 
 def _evidence(name: str, values: Sequence[Known]) -> tuple[Evidence, ...]:

@@ -21,7 +21,7 @@ from .lookup import fire, has_frame
 from .matcher import Matcher, PatternTimeout
 from .pattern_facts import adversarial_texts, implies, is_anchored, neighbours, re2_faults
 from .rule import Cause, Form, Rule
-from .sentences import names_in, sentence
+from .sentences import fault_in, names_in, sentence
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
@@ -40,20 +40,18 @@ def check_catalogue(
     folders: Sequence[Path] = (),
     asked: Catalogue | None = None,
 ) -> Iterator[str]:
-    """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
-
-    `folders` are those the catalogue was read from; their translations are checked. `asked`: the part of it that texts
-    are tried on.
-    """
+    """Yield one line for each fault, in catalogue order. `only`: how ids start, or which they are. `folders`: those the
+    catalogue was read from; their translations are checked. `asked`: the part of it that texts are tried on."""
+    is_asked = only.__contains__ if isinstance(only, tuple) else lambda name: name.startswith(only or "")
     for cause in catalogue.causes.values():
-        if only is None or cause.id.startswith(only):
+        if is_asked(cause.id):
             is_own = any((f / cause.id.replace(".", "/", 1) / "cause.yaml").is_file() for f in folders[1:])
             faults = (*_cause_faults(catalogue, cause), *(_faults_of_own(catalogue, cause) if is_own else ()))
             yield from (f"{cause.id}: {fault}" for fault in faults)
             yield from (f"{cause.id}: {fault}" for fault in translation_faults(cause, catalogue.rules, folders))
     seen: dict[str, str] = {}
     for rule in catalogue.rules.values():
-        if only is not None and not rule.id.startswith(only):
+        if not is_asked(rule.id):
             continue
         yield from (f"{rule.id}: {fault}" for fault in _rule_faults(catalogue, rule, asked or catalogue))
         for form in rule.forms:
@@ -70,6 +68,8 @@ def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
             yield "explains itself"
         elif not _known(catalogue, link.cause):
             yield f"explains {link.cause}, which is no cause"
+    texts = (text for step in cause.remedy for text in (step.text, step.command or ""))
+    yield from (f"remedy: {fault}" for fault in map(fault_in, texts) if fault)
     whens = [r.when for r in cause.remedy]
     if sorted(whens, key=REMEDY_ORDER.index) != whens:
         yield "remedy is not in the order now, fix, prevent, collect"

@@ -1,21 +1,16 @@
-"""A checked catalogue as JSON, so that a run parses no YAML.
-
-A row holds the values of a record in the order of its fields; the names of these stand in front, so that rows of another
-version are not taken for this one's.
-"""
+"""A checked catalogue as JSON, so that a run parses no YAML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from .rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 
-KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
-_NAMES = {kind: [f.name for f in fields(kind)] for kind in KINDS}
+INSIDE = {"forms": Form, "table": TableRef, "explains": Explains, "remedy": Remedy}  # by field: the records in it
+KINDS = (Rule, Cause, Table, *INSIDE.values())
+_LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]  # so that rows of another version are not taken for ours
 
 
 class Compiled(NamedTuple):
@@ -30,62 +25,37 @@ class Compiled(NamedTuple):
 
 def to_bytes(compiled: Compiled) -> bytes:
     """Yield the JSON of a catalogue."""
-    slim = [
-        replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
-        for r in compiled.rules.values()
-    ]
-    tables = {name: _plain(table) for name, table in compiled.tables.items()}
-    causes = tuple(compiled.causes.values())
-    content = [[*_NAMES.values()], _plain(tuple(slim)), _plain(causes), tables, *compiled[3:]]
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    slim = {
+        name: replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
+        for name, r in compiled.rules.items()
+    }
+    return json.dumps([_LAYOUT, slim, *compiled[1:]], default=_told, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _told(record: Any) -> dict[str, Any]:
+    """What a record says beyond what it would say by default."""
+    return {f.name: value for f in fields(record) if (value := getattr(record, f.name)) != f.default}
 
 
 def from_bytes(data: bytes) -> Compiled | None:
     """Read what `to_bytes` wrote; None where it is damaged or of another version."""
     try:
         layout, rules, causes, tables, sentences, key = json.loads(data)
-        if layout != [*_NAMES.values()]:
+        if layout != _LAYOUT:
             return None
-        return Compiled(
-            {rule.id: rule for rule in (_made(Rule, row) for row in rules)},
-            {cause.id: cause for cause in (_made(Cause, row) for row in causes)},
-            {name: _made(Table, row) for name, row in tables.items()},
-            sentences,
-            key,
-        )
-    except (ValueError, TypeError, KeyError, IndexError):
+        return Compiled(_all(Rule, rules), _all(Cause, causes), _all(Table, tables), sentences, key)
+    except (ValueError, TypeError, AttributeError):
         return None
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, KINDS):
-        return [_plain(getattr(value, name)) for name in _NAMES[type(value)]]
-    return [_plain(x) for x in value] if isinstance(value, tuple) else value
+def _all(kind: Any, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {name: _made(kind, row) for name, row in rows.items()}
 
 
-def _made(kind: Any, row: list[Any]) -> Any:
-    for place, read in _READERS[kind]:
-        if row[place]:
-            row[place] = read(row[place])
-        elif row[place] is not None:
-            row[place] = ()
-    return kind(*row)
-
-
-def _made_all(kind: Any, rows: list[Any]) -> tuple[Any, ...]:
-    return tuple([_made(kind, row) for row in rows])
-
-
-def _reader(annotation: str) -> Callable[[Any], Any] | None:
-    """How a field is read back by its type: `tuple[Form, ...]`, `tuple[str, ...]`, `TableRef | None`."""
-    is_tuple = annotation.startswith("tuple[")
-    name = annotation.removeprefix("tuple[").removesuffix(", ...]").removesuffix(" | None")
-    kind = next((k for k in KINDS if k.__name__ == name), None)
-    if kind is None:
-        return tuple if is_tuple else None
-    return partial(_made_all if is_tuple else _made, kind)
-
-
-_READERS = {
-    kind: [(n, read) for n, f in enumerate(fields(kind)) if (read := _reader(str(f.type))) is not None] for kind in KINDS
-}
+def _made(kind: Any, row: dict[str, Any]) -> Any:
+    for name, value in row.items():
+        if (inside := INSIDE.get(name)) is not None:
+            row[name] = _made(inside, value) if isinstance(value, dict) else tuple([_made(inside, x) for x in value])
+        elif isinstance(value, list):
+            row[name] = tuple(value)
+    return kind(**row)

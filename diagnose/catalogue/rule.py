@@ -180,6 +180,7 @@ class Cause:
     tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
     explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
+    only_ends: bool = False  # says of a process that it ended, and nothing of why
     told_late: bool = False  # its line may be printed after the lines of what it brought about
     collect_next_time: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

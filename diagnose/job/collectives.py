@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from math import prod
 from typing import Any, NamedTuple
 
 from ..catalogue.sentences import Sentence
@@ -16,7 +15,6 @@ from ..traces.traceback_lines import is_library
 from .event import Event
 from .job import Job
 
-SAME_SIZE = ("ALLREDUCE", "BROADCAST")
 WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
 WAITS = ("collective-timeout", "peer-lost")
 
@@ -86,10 +84,7 @@ def _tables(job: Job) -> list[GroupTable]:
 
 def _stuck(event: Event, rank: int, group: str) -> Stuck:
     f = event.fields
-    numel_in = f.get("numel_in")
-    if numel_in is None and f.get("shape") and f.get("op") in SAME_SIZE:  # PyTorch 2.0 prints the shape of the output
-        numel_in = prod(int(n) for n in f["shape"].split(","))
-    return Stuck(rank, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
+    return Stuck(rank, group, event, f.get("seq"), f.get("op"), f.get("numel_in"), f.get("numel_out"))
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
@@ -145,13 +140,6 @@ def find_who_gave_up(job: Job) -> set[int]:
     """Who lost a peer in the very call in which others waited in vain: it waited with them, until one of them left."""
     places = {call.place for _, call in find_waits(job, "collective-timeout").values()}
     return {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.place in places}
-
-
-def find_elsewhere(job: Job) -> set[int]:
-    """Who lost a peer in another operation than all that others waited for in vain: who is late would come to theirs."""
-    waited = {call.operation for _, call in find_waits(job, "collective-timeout").values()}
-    lost = {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.operation not in waited}
-    return lost if waited else set()
 
 
 def _call(event: Event) -> Call | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
-from .copies import is_repetition
 from .event import Event, SourceEvents
 from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
@@ -28,7 +26,6 @@ def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         for event in source.all_events():
             place_event(places, event)
-        _place_boxed(source)
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -72,21 +69,6 @@ def _pod_of_row(places: Places, event: Event) -> str | None:
     return places.host(match[1]) if match else None
 
 
-def _place_boxed(source: SourceEvents) -> None:
-    """Give what torchrun's summary repeats of an exception the rank of the entry that it stands in."""
-    boxed = [e for e in source.events if e.rank is None and e.traceback is not None and is_repetition(e)]
-    ends = source.telling("exit") if boxed else ()
-    entries = [e for e in ends if e.rank is not None and e.fields.get("time") is not None]
-    lines = [e.line or 0 for e in entries]
-    for event in boxed:
-        begin = event.traceback.line if event.traceback is not None else 0
-        at = bisect_left(lines, begin) - 1
-        if at >= 0:
-            event.rank, event.rank_from = entries[at].rank, "the entry of torchrun's summary"
-            event.local_rank, event.pid = entries[at].local_rank, entries[at].pid
-            event.host = event.host if entries[at].host in HERE else entries[at].host or event.host
-
-
 def _remote_pid(event: Event) -> int | None:
     """Ray's driver prints a worker's exception with its pid, the innermost last: `ray::Trainer.step() (pid=28716)`."""
     tb = event.traceback
@@ -118,7 +100,6 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the file", places.source_rank.get(event.source)
     if pid is not None:
         yield "the process id", _with_pid(places, event, pid)
-        yield "the process id", places.rank_started.get((host, pid)) if tells == "killed" else None
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", _with_pid(places, event, path.pid)
     if not about_other and speaker.actor is not None and speaker.pid is not None:
@@ -183,5 +164,5 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        is_counted = pci is not None and places.is_one_node and places.has_processes  # a process may see some GPUs only
+        is_counted = pci is not None and places.is_one_node  # a process may see some GPUs only
         yield "the GPU index on the only node", device if is_counted else None

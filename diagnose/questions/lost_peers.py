@@ -13,6 +13,7 @@ from ipaddress import ip_address
 
 from ..job.event import Event
 from ..job.job import Job
+from ..job.process import is_terminated
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
 Peer = tuple[str, object]  # its kind (rank, host, address), and which
@@ -33,8 +34,19 @@ def find(job: Job) -> Iterator[Finding]:
         if rank not in {e.rank for e in job.failures()}:
             says = Sentence("lost_peers.rank", {"who": _who(said), "rank": rank})
             yield Finding("lost_peers", cause, says, exhibits(said), (rank,), onset=earliest_onset(said))
-    elif peer[0] == "address" or all(e.host != peer[1] for e in job.failures()):
+        return
+    own = [e for e in job.failures() if e.host == peer[1]]
+    if not own:
         yield _host(job, said, cause, peer)
+    elif all(e.rule.tells == "exit" and e.cause and e.rank is None and not is_terminated(e) for e in own):
+        yield _ended(said, own[0], str(peer[1]))
+
+
+def _ended(said: list[Event], end: Event, host: str) -> Finding:
+    """The launcher saw a process of that host end."""
+    says = Sentence("lost_peers.ended", {"who": _who(said), "peer": host, **end.fields})
+    shown = exhibits([end, *said])
+    return Finding("lost_peers", str(end.cause), says, shown, hosts=(host,), onset=earliest_onset(said), fields=end.fields)
 
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
@@ -64,7 +76,7 @@ def _peer(job: Job, event: Event) -> Peer | None:
     ip, host = event.fields.get("peer_ip"), event.fields.get("peer_host")
     if host and _is_address(str(host)):  # NCCL's peers over InfiniBand: `from peer 10.9.3.4<55120>`
         ip, host = host, None
-    host = host or job.places.host_of_ip.get(str(ip))
+    host = job.places.host(host or job.places.host_of_ip.get(str(ip)))
     if host and host != event.host:
         return ("host", str(host))
     return ("address", str(ip)) if ip and not str(ip).startswith("127.") else None

@@ -36,42 +36,49 @@ def _shown(text: str) -> str:
     return ascii(str(text)[:60])[1:-1]
 
 
-def _load(data: bytes) -> Any:
-    """Return the plain values in a dump, pickle or JSON."""
+def _load(data: bytearray) -> Any:
+    """Return the plain values in a dump, pickle or JSON; its bytes are freed before they are built."""
     if not data:
         raise BadDumpError("empty file")
-    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    is_json = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
     if not is_json and data[:1] != b"\x80":
         raise BadDumpError("starts neither like a pickle nor like JSON")
+    size = len(data)
     try:
+        if is_json:
+            text = data.decode(json.detect_encoding(data), "surrogatepass")
+            data.clear()
+            return json.loads(text)
         # A BufferedReader has `peek`, without which the unpickler asks for every opcode by a call of its own.
-        return json.loads(data) if is_json else _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
+        return _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
     except (BadDumpError, MemoryError):
         raise
     except RecursionError:
         raise BadDumpError("nests too deeply for a dump (recursion bomb)") from None
     except Exception as error:
         form = "JSON" if is_json else "pickle"
-        raise BadDumpError(f"truncated or damaged {form} of {len(data):,} bytes: {_shown(str(error))}") from None
+        raise BadDumpError(f"truncated or damaged {form} of {size:,} bytes: {_shown(str(error))}") from None
 
 
-def _entry_lines(data: bytes, count: int) -> list[int]:
+def _entry_lines(data: bytearray) -> list[int]:
     """Return the line of each entry in JSON that was laid out over lines; empty where all is on line 1."""
-    if data[:1] == b"\x80" or data.rstrip().count(b"\n") == 0:
+    if data[:1] == b"\x80" or not re.search(rb"\n\s*\S", data):
         return []
     lines, line, at = [], 1, 0
     for found in re.finditer(rb'"profiling_name"', data):
         line += data.count(b"\n", at, found.start())
         at = found.start()
         lines.append(line)
-    return lines if len(lines) == count else []
+    return lines
 
 
-def reduce_dump(data: bytes) -> dict[str, Any]:
+def reduce_dump(data: bytes | bytearray) -> dict[str, Any]:
     """Return what the comparison needs of a dump, as plain JSON values; raises `BadDumpError` with the reason."""
-    reduced = reduce_values(_load(data))
-    reduced["is_json"] = data[:1] != b"\x80"
-    reduced["columns"]["line"] = _entry_lines(data, len(reduced["columns"]["call"]))
+    own = data if isinstance(data, bytearray) else bytearray(data)
+    is_json, lines = own[:1] != b"\x80", _entry_lines(own)
+    reduced = reduce_values(_load(own))
+    reduced["is_json"] = is_json
+    reduced["columns"]["line"] = lines if len(lines) == len(reduced["columns"]["call"]) else []
     return reduced
 
 
@@ -88,7 +95,7 @@ def _limit(memory_bytes: int, cpu_s: int) -> None:
             resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
-def _answer(data: bytes) -> dict[str, Any]:
+def _answer(data: bytearray) -> dict[str, Any]:
     """Reduce one dump; whatever goes wrong becomes one line."""
     try:
         return reduce_dump(data)
@@ -105,7 +112,7 @@ def main() -> None:
     gc.disable()  # a dump is a tree of plain values; collecting it again and again takes a third of the time
     for line in iter(sys.stdin.buffer.readline, b""):
         size, memory_bytes, cpu_s = json.loads(line)
-        data = sys.stdin.buffer.read(size)
+        data = bytearray(sys.stdin.buffer.read(size))
         _limit(memory_bytes, cpu_s)
         answer = _answer(data)
         sys.stdout.buffer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")

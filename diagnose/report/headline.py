@@ -1,21 +1,32 @@
-"""The answer in one sentence that stands alone: who, what, where, with the number that matters."""
+"""The answer in one sentence that stands alone: who, what, where, with the number that matters. Where no cause was found,
+where each rank stopped instead, who is behind, and what to collect now on this platform."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from ..advice.statement import Evidence
+from ..advice.fact_store import Facts
+from ..advice.remedy import slurm_job, with_shared
+from ..advice.statement import Evidence, RemedyStep
+from ..catalogue.sentences import holds, shell_command
+from ..job.coverage import breaks_off_in_a_traceback
 from ..job.event import Event
 from ..job.job import Job, RankInfo
+from ..lines.cache import tables
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from ..lines.rank_ranges import rank_ranges
-from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .last_lines import suspects
+from .evidence import Exhibitor, show_time
 from .parts import LastLine
-from .phrases import clip_ranges, short_host
-from .printable import clip, one_line, sentence
+from .phrases import clip, clip_ranges, one_line, sentence, short_host
+from .rows import missing_ranks, phase_of
 from .translation import Translator
 
 MOST = 220  # characters: more is no headline
@@ -32,35 +43,39 @@ COMMON_START = re.compile(r"^(?:The|A|An|No|Another|Each|All|Some|Rank|Ranks|Thi
 FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 
 
-def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidence | None, translator: Translator) -> str:
+def of_verdict(show: Exhibitor, title: str, said: str, proof: Evidence | None) -> str:
     """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
-    root = verdict.roots[0]
-    said = one_line(said)
+    verdict, say, root, said = show.verdict, show.translator.say, show.verdict.roots[0], one_line(said)
     if root.finding is not None:
-        return _whole(_with_host(said or title, job, verdict))
+        return _whole(_with_host(said or title, show))
     if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
         said = first[1]
     said = clip(said.strip().rstrip(".。"), MOST_SAID)
-    is_named = _names(said, verdict)
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
-        raised = RAISED_IN.sub("", _raised(root.first, said))
-        raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
-        if len(raised) > MOST_SAID:  # what is wrong stands at its begin or its end
-            head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
-            raised = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
-        place = f"{file_name(own.file)}:{own.line}"
-        at = {"place": place, "function": own.function, "who": _who(job, verdict, root, translator, bare=True)}
-        return _whole(translator.say("headline.code", **at, said=raised, is_inferred="inferred-rank" in verdict.reasons))
-    who = "" if is_named else _who(job, verdict, root, translator)
+        at = {"place": f"{file_name(own.file)}:{own.line}", "function": own.function, "who": _who(show, bare=True)}
+        is_inferred = "inferred-rank" in verdict.reasons
+        return _whole(say("headline.code", **at, said=_shortened(_raised(root.first, said)), is_inferred=is_inferred))
+    is_named = _names(said, verdict)
+    who = "" if is_named else _who(show)
     words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
     key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    text = translator.say(key, title=title, who=who, said=said)
+    text = say(key, title=title, who=who, said=said)
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
     if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
-    return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
+    return _whole(say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, show.translator)))
+
+
+def _shortened(raised: str) -> str:
+    """An exception as it fits a headline: what is wrong stands at its begin or its end."""
+    raised = RAISED_IN.sub("", raised)
+    raised = MODULE.sub("", raised) if len(raised) > MOST_SAID else raised
+    if len(raised) <= MOST_SAID:
+        return raised
+    head, tail = raised[: MOST_SAID - KEPT_END], raised[-KEPT_END:]
+    return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
 def without_verdict(
@@ -125,22 +140,22 @@ def _names(said: str, verdict: Verdict) -> bool:
     return not ranks and bool(verdict.culprit_hosts) and all(host in said for host in verdict.culprit_hosts)
 
 
-def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *, bare: bool = False) -> str:
+def _who(show: Exhibitor, *, bare: bool = False) -> str:
+    verdict, say, root, hosts = show.verdict, show.translator.say, show.verdict.roots[0], _hosts(show)
     pci = root.first.fields.get("pci") if root.first is not None else None
-    hosts = _hosts(job, verdict)
     if pci is not None:
         where = short_host(hosts[0] if hosts else root.host or "")
-        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
+        return say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
     if verdict.culprits:
-        host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
-        return _ranks(verdict.culprits, host, translator, bare=bare)
+        host = hosts[0] if len(hosts) == 1 and len(show.job.hosts) > 1 else None
+        return _ranks(verdict.culprits, host, show.translator, bare=bare)
     names = ", ".join(map(short_host, hosts[:SHOWN_HOSTS]))
-    return translator.say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
+    return say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
 
 
-def _hosts(job: Job, verdict: Verdict) -> list[str]:
-    infos: list[RankInfo | None] = [job.ranks.get(rank) for rank in verdict.culprits]
-    return list(dict.fromkeys([i.host for i in infos if i is not None and i.host])) or verdict.culprit_hosts
+def _hosts(show: Exhibitor) -> list[str]:
+    infos = (show.job.ranks.get(rank) for rank in show.verdict.culprits)
+    return list(dict.fromkeys(i.host for i in infos if i is not None and i.host)) or show.verdict.culprit_hosts
 
 
 def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, bare: bool = False) -> str:
@@ -150,9 +165,105 @@ def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, ba
     return translator.say("headline.ranks", ranges=ranges, count=len(ranks), host=host)
 
 
-def _with_host(text: str, job: Job, verdict: Verdict) -> str:
+def _with_host(text: str, show: Exhibitor) -> str:
     """Name the host of the one culprit where the sentence names only its rank, and there are several hosts."""
-    hosts = _hosts(job, verdict)
-    if len(verdict.culprits) != 1 or len(hosts) != 1 or len(job.hosts) < 2 or hosts[0] in text:
+    culprits, hosts = show.verdict.culprits, _hosts(show)
+    if len(culprits) != 1 or len(hosts) != 1 or len(show.job.hosts) < 2 or hosts[0] in text:
         return text
-    return re.sub(rf"\b([Rr]ank {verdict.culprits[0]})(?![\d,-])", rf"\1 ({hosts[0]})".replace("\\\\", "\\"), text, count=1)
+    return re.sub(rf"\b([Rr]ank {culprits[0]})(?![\d,-])", lambda m: f"{m[1]} ({hosts[0]})", text, count=1)
+
+
+COLLECT = Path(__file__).with_name("collect.yaml")
+MOST_ROWS = 24
+MAX_TEXT = 300
+MOST_SUSPECTS = 3  # lines of files without ranks that look like errors
+PYTHON, TORCH, WINDOWS = lazy(r"\.py\b|[Pp]ython|Epoch \d"), lazy(r"torch|nccl|NCCL"), lazy(r"\b[A-Z]:\\\w|[Ww]in32")
+WORDS = lazy(r"[^\W\d_]{2}")
+WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)", re.MULTILINE)
+
+
+def stops_of(job: Job) -> tuple[LastLine, ...]:
+    """Yield where ranks stopped, those that are behind first, still without their lines: one row per step and phase."""
+    groups: dict[tuple[int | None, str], list[RankInfo]] = defaultdict(list)
+    for info in job.ranks.values():
+        groups[info.last_step, phase_of(info)].append(info)
+    most = max((step for step, _ in groups if step is not None), default=None)
+    stops = []
+    for (step, phase), infos in groups.items():
+        hosts = {info.host for info in infos}
+        is_behind, host = step is not None and step != most, hosts.pop() if len(hosts) == 1 else None
+        stops.append(LastLine(tuple(i.rank for i in infos), host, step=step, phase=phase, is_behind=is_behind))
+    return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
+
+
+def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
+    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
+    rows = []
+    for stop in stops[:MOST_ROWS]:
+        found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
+        if found is not None:
+            rows.append(_row(job, stop, *found, sign.time if sign else None))
+        elif sign is not None:
+            text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
+            rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
+    if rows:
+        return tuple(rows)
+    shown = suspects(job)
+    for source in job.sources[:MOST_ROWS]:
+        last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
+        shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
+    return tuple(_row(job, LastLine(), name, line) for name, line in shown)
+
+
+def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:
+    moment = (job.clocks.seconds(line.prefix.stamp) if line.prefix.stamp is not None else None) or near
+    return replace(stop, file=file, line=line.number, text=line.message.strip()[:MAX_TEXT], time=show_time(job, moment))
+
+
+def suspects(job: Job) -> list[tuple[str, Line]]:
+    """Yield the first lines that look like errors to whoever reads them, of what no rule knows, with their sources."""
+    wrong = re.compile(tables(COLLECT)["looks_wrong"])
+    known = {(e.source, e.line) for e in job.events}
+    kept = ((s.name, x) for s in job.sources[:MOST_ROWS] for x in s.lines() if (s.name, x.number) not in known)
+    return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
+
+
+def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
+    """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
+    values = _known(job, verdict, facts)
+    steps = []
+    for row in (row for row in tables(COLLECT)["steps"] if holds(row.get("if", "true"), values)):
+        text = translator.say(row["say"], missing=values["missing"], host=values["host"])
+        steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
+    return tuple(steps)
+
+
+def per_rank(facts: Facts) -> str | None:
+    """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
+    known = with_shared({"launcher": facts.get("launcher")}, "log_per_rank")
+    return known["log_per_rank"].words if "log_per_rank" in known else None
+
+
+def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
+    stops = stops_of(job)
+    behind = [s for s in stops if s.is_behind]
+    first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
+    names = "\n".join(PurePosixPath(source.name).name for source in job.sources)
+    near = "\n".join(x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail()))
+    worker = WORKER_FILE.search(names)
+    return {
+        "outcome": verdict.outcome,
+        "cut": breaks_off_in_a_traceback(job.sources),
+        "missing": missing_ranks(job),
+        "phase": stops[0].phase if stops else "",
+        "hangs": verdict.outcome == "unfinished" and not any(source.stacks for source in job.sources),
+        "python": bool(job.ranks or facts.get("framework")) or PYTHON.search(near) is not None,
+        "torch": facts.get("library") in ("nccl", "rccl") or TORCH.search(near) is not None,
+        "windows": WINDOWS.search(near) is not None,
+        "has_recorder": bool(job.dumps),
+        **{name: facts.get(name) for name in ("scheduler", "stack", "library")},
+        "host": first.host if first is not None else None,
+        "pid": first.pid if first is not None else None,
+        "job": slurm_job(job),
+        "worker": worker[1] if worker else None,
+    }

@@ -20,7 +20,6 @@ from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
-NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
 MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
@@ -40,7 +39,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
+        met = {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         sent = [e for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)]
@@ -78,9 +77,8 @@ def who(
     if scope.is_everywhere(job):
         return [], []
     ranks = set(scope.met) or _missed(candidates, roots)
-    told = [e for c in roots if c.rank in ranks for e in c.events]
-    if told and len(ranks) < _voices(roots) and all(e.rule.tells in CERTIFICATES for e in told):
-        ranks = set()  # of several that died of it the launcher names one
+    if cause.id in CRASHES and len(ranks) < _voices(roots):
+        ranks = set()  # of several that crashed the launcher names one
     if not ranks and blame != "host" and not _said_by_several(roots):
         ranks = _felt(roots, candidates) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
@@ -124,13 +122,6 @@ def _ranks_told(job: Job, end: Event) -> Sequence[int | None]:
     return tasks if isinstance(tasks, list) else (end.rank,)
 
 
-def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
-    """Who raised what a driver prints once for all of them, below a list of these ranks."""
-    raised = {(e.source, e.traceback.line) for e in _events(roots) if e.traceback is not None}
-    heads = ((e, e.traceback.end_line) for e in job.failures() if isinstance(e.fields.get("ranks"), list) and e.traceback)
-    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
-
-
 def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
     """The ranks that waited, before any step was made, in a line of the program above the one where it was raised.
 
@@ -159,10 +150,11 @@ def _named(roots: Sequence[Candidate]) -> list[int]:
 
 
 def _is_past_by_others(job: Job, scope: Scope) -> bool:
-    """Whether few met it, and all others are heard without it."""
+    """Whether few met it, and all others are heard without it, or more than they are known to have gone on."""
     world = job.world_size or scope.seen
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
-    return 0 < len(scope.met) <= max(1, world // 4) and others >= world - len(scope.met)
+    is_past = others >= world - len(scope.met) or len(scope.passed) > len(scope.met)
+    return 0 < len(scope.met) <= max(1, world // 4) and is_past
 
 
 # --- hosts --------------------------------------------------------------------------------------------------------
@@ -189,10 +181,6 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
     if len(ranks) < 2 or not hosts:
         return False
-    if hosts == {None}:
-        count, first = len(ranks), min(ranks)
-        is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
-        return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count
     return len(job.hosts) > len(hosts) and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
@@ -212,7 +200,7 @@ def _voices(roots: Sequence[Candidate]) -> int:
 
 
 def _is_own_word(event: Event) -> bool:
-    return event.role == "cause" and event.rule.tells != "exit"
+    return event.rule.tells != "exit" and (event.role == "cause" or event.cause in CRASHES)
 
 
 def _felt(roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> set[int]:

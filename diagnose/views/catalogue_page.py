@@ -67,7 +67,8 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, with_shared(dict(UNKNOWN), command)).strip() if command else ""
+        filled = shell_command(command, _blanks(command) | with_shared(dict(UNKNOWN), command)).strip() if command else ""
+        return "" if filled.isupper() else filled  # names alone are no command
     except ValueError:
         return ""  # it is made of a place in the program, which only a job has
 
@@ -75,9 +76,13 @@ def unfilled(command: str | None) -> str:
 def of_no_job(text: str) -> str:
     """Yield a step's text as a report says it of which nothing is known."""
     try:
-        return sentence(text, {name: Blank(name=name) for name in names_in(text)} | UNKNOWN)
+        return sentence(text, _blanks(text) | UNKNOWN)
     except ValueError:
         return text
+
+
+def _blanks(text: str) -> dict[str, Any]:
+    return {name: Blank(name=name) for name in names_in(text)}
 
 
 def page_cell(text: str) -> str:
