@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
 
 import pytest
 import regex
@@ -15,7 +15,7 @@ from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
 from diagnose.scan.kept import CENSUS, FEW, is_frame
-from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json
+from diagnose.scan.scan import Scan, SourceScan, merge, scan_from_json, scan_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.sources.blocks import Block, cut_blocks, normalise_blocks
 
@@ -129,7 +129,7 @@ def logs(draw: st.DrawFn) -> list[bytes]:
 
 def joined(parts: Sequence[Sequence[bytes]], block_bytes: int = 1 << 20) -> SourceScan:
     data = [b"".join(p) for p in parts]
-    return merge_all(part(p, b"".join(data[:i]), b"".join(data[i + 1 :]), block_bytes) for i, p in enumerate(data))
+    return reduce(merge, [part(p, b"".join(data[:i]), b"".join(data[i + 1 :]), block_bytes) for i, p in enumerate(data)])
 
 
 @settings(max_examples=60, deadline=None)

@@ -25,8 +25,8 @@ Tier = Literal["origin", "carrier", "aftermath"]
 # What questions read from a line; rules/README.md explains each, and says by which fields.
 Tells = Literal[
     "collective-timeout", "collective-status", "collective-mismatch", "absent-ranks", "ready-ranks", "heartbeat",
-    "peer-lost", "identity", "exit", "signal-sent", "launch", "signal-received", "killed", "progress", "activity",
-    "activity-end", "finished", "attempt", "fact",
+    "peer-lost", "identity", "aborting", "exit", "signal-sent", "launch", "signal-received", "killed", "progress",
+    "activity", "activity-end", "finished", "closing", "attempt", "fact",
 ]  # fmt: skip
 Teller = Literal["box", "entry", "rest", "agent", "rank", "job"]
 Activity = Literal[

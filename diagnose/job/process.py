@@ -11,7 +11,8 @@ from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
-CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
+ABORTED = "process.abort"
+CRASHES = ("process.segfault", "process.bus-error", ABORTED)  # as the table of exit codes calls such ends
 ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
 
@@ -43,6 +44,16 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
             event.role = "symptom"
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"
+
+
+def tell_aborts(events: Sequence[Event]) -> None:
+    """Take a crash for the abort of its process where an uncaught C++ exception ended it above: handlers crash."""
+    ended = [e for e in events if e.rule.tells == "aborting"]
+    for e in (e for e in events if ended and e.cause in CRASHES and e.cause != ABORTED):
+        is_own = e.rule.tells not in CERTIFICATES
+        above = (t for t in ended if (t.attempt, t.source) == (e.attempt, e.source) and (t.line or 0) < (e.line or 0))
+        if any(e.rank == t.rank or (is_own and None in (e.rank, t.rank)) for t in above):
+            e.cause, e.role = ABORTED, "context" if is_own else "symptom"
 
 
 def _closed_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:

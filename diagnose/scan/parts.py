@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from functools import reduce
 from itertools import pairwise
 
 from ..lines.record import record
 from ..sources.bounds import NO_TIME, OUT_OF_TIME
 from ..sources.source import Source
-from .scan import SourceScan, merge, merge_all
+from .scan import SourceScan, merge
 
 UNREAD = f"not read: {NO_TIME}"
 SEGMENT_BYTES = 64 << 20  # caps count within such parts
@@ -128,7 +129,7 @@ class Joining:
         read = [p for p in parts if p.skipped is None]
         if not read:
             return parts[0]
-        whole = merge_all(read)
+        whole = reduce(merge, read)
         if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
             whole.gaps += (PART_UNREAD,)
         return whole

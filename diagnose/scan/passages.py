@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
-from .kept import TAIL_LINES, decode
+from .kept import TAIL_LINES
 from .voices import MAX_TEXT, Voices
 
 NEAR_BYTES = 2 << 10  # in which a hit's neighbors stand, if its lines are as most are
@@ -117,13 +117,6 @@ class Passage:
         within = within or (self.at == 0 and self.block.continues)
         return CUT_MARK * within + self.raw()
 
-    def text(self) -> str:
-        """Yield the text of its whole line, as it is kept."""
-        if self.long:
-            return self.long.text()
-        start, stop = self.line()
-        return decode(self.block.data[start:stop])
-
 
 def count_pieces(text: str) -> int:
     """Yield into how many pieces `read_lines` parts a text; none where nothing is printed."""
@@ -135,13 +128,13 @@ class TextBlock:
 
     def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
         self.data, self.voices = data, Voices(data)
-        self.base = base  # line ends before this block
+        self.base = base  # line ends before this block …
+        self.lines = base + data.count(b"\n")  # … and up to its end
+        self.has_returns = b"\r" in data
         self._before = previous.last_lines(TAIL_LINES + 1) if previous is not None else []  # the last ones above, numbered
         self.continues = continues
         self.overlap = overlap
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
-        self._has_returns: bool | None = None
-        self._lines = -1
         self._counted = 0, base + 1  # the offset that was asked for last, and the number of its line
         self._line = (0, -1)  # the line that was looked at last
 
@@ -149,8 +142,8 @@ class TextBlock:
         """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
         start = self.data.rfind(b"\n") + 1
         has_rest = start < len(self.data) and (start > 0 or not self.continues)
-        rest = [(self.lines() + 1, self.data[start : start + MAX_TEXT])] if has_rest else []
-        return [*self.lines_before(start, count - len(rest), self.lines() + 1), *rest]
+        rest = [(self.lines + 1, self.data[start : start + MAX_TEXT])] if has_rest else []
+        return [*self.lines_before(start, count - len(rest), self.lines + 1), *rest]
 
     def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
         """Up to `count` lines of the blocks before, with numbers below `below`."""
@@ -162,18 +155,6 @@ class TextBlock:
         number += self.data.count(b"\n", place, at)
         self._counted = at, number
         return number
-
-    def lines(self) -> int:
-        """Yield how many line ends the block and those before it hold."""
-        if self._lines < 0:
-            self._lines = self.number(len(self.data)) - 1
-        return self._lines
-
-    def has_returns(self) -> bool:
-        """Tell whether a carriage return stands in it."""
-        if self._has_returns is None:
-            self._has_returns = b"\r" in self.data
-        return self._has_returns
 
     def line_start(self, at: int) -> int:
         """Yield where the line at offset `at` begins in this block."""
@@ -191,7 +172,7 @@ class TextBlock:
         """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""
         start, end = self.line_start(at), self.line_end(at)
         first, last = start, end
-        if self.has_returns():
+        if self.has_returns:
             carriage = self.data.find(b"\r", at, min(end, at + PASSAGE_BYTES))
             last = end if carriage < 0 else carriage
             reach = start if end - start <= MAX_TEXT else max(start, at - PASSAGE_BYTES)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
-from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline, Share, broken_off, read_up_to
 from ..sources.kinds import LINES
 from ..sources.source import Input, Source, find_sources
@@ -17,14 +16,13 @@ from .kept import give_back_memory
 from .parts import UNREAD, Joining, Part, cut_parts, edge_bytes_for, reading_order
 from .pool import Pool, Progress, default_workers, teller
 from .scan import Scan, SourceScan, scan_from_json
-from .scanner import Scanner, ScanRules
-from .workers import consume, scan_part, unread
+from .scanner import ScanRules
+from .workers import scan_part, unread
 
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
 MAX_SCAN_BYTES = 512 << 20
 MANY_SOURCES = 2000  # from so many files on, what is kept of each is packed
-MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
 
 
@@ -95,10 +93,6 @@ def _read_now(
             return [dumps.read(source)]
         if source.kind == "scan":
             return _read_scan(scan, source)
-        if source.kind == "context":
-            # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
-            scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-            return [consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline)]
         return [scan_part(Part(source), rules, deadline, teller(source, progress))]
     except Exception as error:  # of whatever kind: one bad source costs only itself
         return [unread(source, f"not read: {broken_off(error)}")]

@@ -12,7 +12,6 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -183,11 +182,6 @@ def source_from_json(raw: dict[str, Any]) -> SourceScan:
     scan.gaps, scan.ends_line = tuple(raw["gaps"]), raw["ends_line"]
     scan.is_blank = raw.get("is_blank") is True  # scans written before do not say
     return scan
-
-
-def merge_all(parts: Iterable[SourceScan]) -> SourceScan:
-    """Yield the parts of one source as one, in the order given."""
-    return reduce(merge, parts)
 
 
 # --- whether anything was read that a verdict may rest on; where not, which input is to blame and what to do ------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
@@ -29,11 +30,7 @@ PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones r
 HEAD_BYTES = 512  # of a passage: which ranks it names …
 SPEAKER_BYTES = 256  # … and who speaks
 MAX_NAMED = 4  # ranks that a line names
-# Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
-WHO = lazy(
-    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
-    rb"([0-9a-fA-F]{1,16})"
-)
+(WHO,) = (lazy(row.encode()) for row in patterns(__file__, "scanner"))
 
 
 class Scanner:
@@ -49,7 +46,6 @@ class Scanner:
         self._slots: dict[tuple[int, bytes], Slot] = {}
         self._waiting: dict[Slot, None] = {}  # those with passages in the ring that were not verified
         self._verifier = Verifier(rules)
-        self._readings = rules.readings
         self._surroundings = Surroundings(self._windows, self._ring)
         self._progress = ProgressReader(rules.progress)
         self._long: LongLine | None = None  # the line that the latest block ended in
@@ -72,7 +68,7 @@ class Scanner:
         self._match(text, self._rules.find(data))
         self._progress.feed(text)
         self._remember(text, block)
-        self._scan.lines = text.lines()
+        self._scan.lines = text.lines
         self._scan.ends_line = data.endswith(b"\n")
         self._scan.is_blank = self._scan.is_blank and data.isspace()
 
@@ -85,7 +81,7 @@ class Scanner:
                 break
             text = TextBlock(block.data, lines, None, continues=block.continues, overlap=block.overlap)
             self._surroundings.go_on(text)
-            lines = text.lines()
+            lines = text.lines
         tallies = {(slot.rule.rule.id, slot.speaker): slot.tally() for slot in self._slots.values()}
         self._scan.tallies.update(sorted(tallies.items()))
         self._scan.progress.update(self._progress.finish())
@@ -112,7 +108,7 @@ class Scanner:
         """Look at the passages with literals."""
         hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
-        data, is_parted, begin = block.data, block.has_returns(), block.skipped()
+        data, is_parted, begin = block.data, block.has_returns, block.skipped()
         passage, start, stop = None, 0, -1
         literals: tuple[int, ...] = ()  # of the passage
         for end, literal in hits:
@@ -134,7 +130,7 @@ class Scanner:
     def _look(self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]) -> None:
         """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
         line = block.data[start:stop]
-        meaning = self._readings.meaning(literals)
+        meaning = self._rules.meaning(literals)
         kind = meaning.kind(line) if passage is None or passage.long is None else None
         readings = meaning.known.get(kind) if kind is not None else None
         if readings == ():  # what most lines, and pieces of them, come to
@@ -174,7 +170,7 @@ class Scanner:
             elif hit is not None:
                 self._add(passage, rule, speaker, slot, hit)
         if is_telling and kind is not None and len(passage.pieces()[1]) == 1 and (not readings or passage.is_line()):
-            self._readings.keep(meaning, kind, readings)
+            self._rules.keep(meaning, kind, readings)
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if slot is None:

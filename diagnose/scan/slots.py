@@ -131,7 +131,7 @@ class Surroundings:
         """Keep the surroundings of one hit."""
         windows, span = self._windows, (hit.line, want)
         if passage.long:
-            windows.long[hit.line] = passage.text()
+            windows.long[hit.line] = passage.long.text()
         if not windows.begin(span):
             return
         block = passage.block

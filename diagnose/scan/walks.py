@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .voices import MAX_TEXT, Voices, is_same, voice
@@ -18,14 +19,9 @@ MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of
 OTHER_GAP = 300
 FOLLOWED = ("traceback", "stack")  # of what is wanted: what has an end of its own
 
-CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
-THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread|TID) (?:0x)?[\da-fA-F]")  # has a walk of its own
-# `triton.runtime.errors.OutOfResources: out of …`: below a frame that is the exception, although `word: ` names a speaker.
-EXCEPTION = lazy(rb"(?:[A-Za-z_]\w{0,60}\.){0,8}_?[A-Z]\w{0,80}:$")
-STACK_LINE = lazy(
-    r"\s|frame #|#\d|Thread |TID |PID |Traceback for|Current thread|Process |Python |\[New |\[Current |\[Thread |"
-    r"File \"|C\+\+"
-)
+*_ROWS, _RAISED = patterns(__file__, "walks")
+CHAIN, THREAD, STACK_LINE = map(lazy, _ROWS)
+EXCEPTION = lazy(_RAISED.encode())
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.bounds import OUT_OF_TIME, Deadline, broken_off
 from ..sources.source import Source
+from .kept import HEAD_LINES
 from .parts import UNREAD, Part
 from .scan import SourceScan
 from .scanner import Scanner, ScanRules
@@ -27,6 +28,7 @@ GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next
 LARGE_BYTES = 16 << 20  # of a part, in whose blocks the time for new memory shows
 ABOVE_BYTES = 64 << 10  # of what stands before a part: more than a hit's neighbors and a frame
 FREED_BYTES = 16 << 20  # half of what may be kept, as much as the blocks that a scanner holds
+MAX_CONTEXT_LINES = 4000  # of a configuration file
 BEAT_S = 1.0  # between two messages of how far a worker is
 READY = "ready"
 
@@ -51,9 +53,12 @@ def scan_by_block(
     source.damage.clear()
     if part.size > LARGE_BYTES:
         _keep_what_is_freed()
-    scanner, find_marks = Scanner(rules, source.name, source.kind), rules.marks_of
+    is_context = source.kind == "context"  # any of its lines may be a fact
+    scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES if is_context else HEAD_LINES)
+    find_marks = rules.marks_of
     if part.start is None:
-        blocks = read_blocks(source, find_marks=find_marks, known=rules.literals_in, deadline=deadline)
+        known = None if is_context else rules.literals_in
+        blocks = read_blocks(source, find_marks=find_marks, known=known, deadline=deadline)
         return _feed(scanner, blocks, source, deadline, tell)
     if not part.starts_line:
         above = read_range(source, part.start - ABOVE_BYTES, part.start, find_marks=find_marks)
@@ -70,11 +75,6 @@ def _keep_what_is_freed() -> None:
     glibc gives back what it holds beyond twice the largest piece that it has seen freed (`mallopt(3)`), as this one is.
     """
     bytes(FREED_BYTES)
-
-
-def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline) -> SourceScan:
-    """Yield what a scanner finds in blocks, until they or the time end."""
-    return next(filter(None, _feed(scanner, blocks, source, deadline)))
 
 
 def _feed(

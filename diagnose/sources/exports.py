@@ -13,10 +13,15 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from .bounds import read_up_to
 from .collector_json import collectors, printed_time
 from .escapes import string_of
+
+_PIECES, *_OTHERS = patterns(__file__, "exports")
+_PIECE = lazy(_PIECES)
+_OPENS, _ITEM, PAGE, _TAG, _BREAK, _PRE = (lazy(row.encode()) for row in _OTHERS)
 
 
 class Reader:
@@ -37,14 +42,6 @@ class Reader:
 
 MAX_ANSWER_BYTES = 16 << 20  # Loki gives 5,000 lines at most, unless it is told to
 MAX_LINES = 100_000  # twenty times as many; a line takes 16 us and a third of a kilobyte
-MAX_LINE_CHARS = 256 << 10  # what Loki takes of a line, unless it is told to
-# Of an answer without an end: where a stream begins, what it is called, and a whole line. Quotes in lines are escaped.
-_PLAIN = rf'[^"\\]{{0,{MAX_LINE_CHARS}}}'
-_STRING = rf'"{_PLAIN}(?:\\.{_PLAIN}){{0,{MAX_LINE_CHARS}}}"'
-_PIECE = lazy(
-    rf'(?P<labels>"stream"\s{{0,9}}:\s{{0,9}}\{{[^{{}}]{{0,9999}}\}})|(?P<begin>\{{\s{{0,64}}"values")|'
-    rf'\[\s{{0,64}}"(?P<time>\d{{1,19}})"\s{{0,9}},\s{{0,64}}(?P<line>{_STRING})'
-)
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, RecursionError)
 
 Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in it, line
@@ -221,13 +218,6 @@ def _row(text: str, delimiter: str) -> list[str]:
 
 
 # --- notebooks and web pages -------------------------------------------------------------------------------------
-
-_OPENS = lazy(rb'\s{0,32}"(text|text/plain|traceback)":\s{0,4}\[\s{0,8}$')
-_ITEM = lazy(rb'\s{0,32}("(?:[^"\\]|\\.){0,1000000}"),?\s{0,8}$')
-PAGE = lazy(rb"(?i)\s{0,64}<(?:!doctype html|html)\b")
-_TAG = lazy(rb"<[a-zA-Z/!][^<>\n]{0,400}>")
-_BREAK = lazy(rb"(?i)<br ?/?>")
-_PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
 
 
 class LineMask(Reader):

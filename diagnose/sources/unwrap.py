@@ -15,9 +15,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
-from ..lines.cache import tables
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from .escapes import JSON_LINE, change_lines, without_escapes
 
@@ -40,10 +39,9 @@ _COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b"
 _CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
 _CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
-_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["unwrap"].values()
 (
     _HEAD, _EXCEPTION, _GOES_ON, _DIGITS, _SERVICE, _TABLE, _TOP, _BOTTOM, _BOXED_FRAME, _BARE_FRAME, _SOURCE,
-) = map(lazy, _PATTERNS)  # fmt: skip
+) = map(lazy, patterns(__file__, "unwrap"))  # fmt: skip
 
 
 def as_typed(data: bytes) -> bytes:
