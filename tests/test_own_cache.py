@@ -83,7 +83,7 @@ def test_rules_of_a_user_lie_over_the_catalogue_that_came_with_the_wheel(
     overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = load_rules(overlay, fresh=True)
-    (tmp_path / "catalogue.json").write_bytes(catalogue.as_json(load_rules()))
+    (tmp_path / "catalogue.json").write_bytes(catalogue.to_bytes(load_rules()))
     monkeypatch.setattr(stored, "BUILT", tmp_path)
     monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)  # no YAML there
     catalogue._shipped.cache_clear()

@@ -25,7 +25,7 @@ _RELEASE = lazy(r"v?[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}")  # of `22.05-pb`, which is
 
 @record
 class Known:
-    """One value of one fact, and every statement of it."""
+    """One value of one fact, and every statement of it, the surest first."""
 
     value: Value
     stated: tuple[Stated, ...]
@@ -41,19 +41,15 @@ class Known:
         return tuple(sorted({s.host for s in self.stated if s.host}))
 
     @property
-    def best(self) -> Stated:
-        """The surest statement of it."""
-        return min(self.stated, key=lambda s: (-s.surety, s.source, s.line or 0))
-
-    @property
     def surety(self) -> int:
         """3: a running process printed it, 2: a command or file asks for it, 1: inferred."""
-        return self.best.surety
+        return self.stated[0].surety
 
     @property
     def place(self) -> str:
         """Where the best statement stands, as `file:line`."""
-        return self.best.source if self.best.line is None else f"{self.best.source}:{self.best.line}"
+        best = self.stated[0]
+        return best.source if best.line is None else f"{best.source}:{best.line}"
 
 
 @record
@@ -62,7 +58,6 @@ class Facts:
 
     known: Mapping[str, tuple[Known, ...]]
     packages: frozenset[str] = frozenset()
-    notices: tuple[Remark, ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:
         """Yield the best value of a fact."""
@@ -107,8 +102,8 @@ def gather_facts(stated: Iterable[Stated]) -> dict[str, tuple[Known, ...]]:
 
 def _known(group: Sequence[Stated]) -> Known:
     """Of `2.6.0` and `2.6.0+cu124` the longer print, of other values the first."""
-    is_version = group[0].name.endswith("_version")
-    return Known(max(group, key=lambda s: len(str(s.value))).value if is_version else group[0].value, tuple(group))
+    longest = max(group, key=lambda s: len(str(s.value)) if s.name.endswith("_version") else 0)
+    return Known(longest.value, tuple(sorted(group, key=lambda s: (-s.surety, s.source, s.line or 0))))
 
 
 def _order(known: Known) -> tuple[int, int, int]:
@@ -209,5 +204,5 @@ def _asked_and_started(facts: Facts) -> Iterator[Remark]:
 
 
 def _evidence(name: str, values: Sequence[Known]) -> tuple[Evidence, ...]:
-    shown = ((value.best, f"{name} = {value.value}") for value in values[:MAX_SHOWN])
+    shown = ((value.stated[0], f"{name} = {value.value}") for value in values[:MAX_SHOWN])
     return tuple(Evidence(by.source, by.line, None, by.rank, by.host, text=text) for by, text in shown)

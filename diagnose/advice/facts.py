@@ -16,7 +16,7 @@ from ..job.identity_table import GUESSED
 from ..job.job import Job
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from .fact_store import Facts, differences, gather_facts
+from .fact_store import Facts, gather_facts
 from .settings import (
     NAMES,
     PACKAGES,
@@ -45,8 +45,7 @@ def read_facts(job: Job) -> Facts:
     """Yield everything that `job` states about itself."""
     stated = list(_stated(job))
     stated += platform_facts(job, Facts(gather_facts(stated), _packages(stated)))
-    facts = Facts(gather_facts(stated), _packages(stated))
-    return Facts(facts.known, facts.packages, differences(facts))
+    return Facts(gather_facts(stated), _packages(stated))
 
 
 def _stated(job: Job) -> Iterator[Stated]:

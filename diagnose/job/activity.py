@@ -22,6 +22,8 @@ LEFT = "leaving"  # its loop, before the planned end
 STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.slow-save"
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
 ASKED_RANKS = 8  # whether they complain of the same
+BARLESS = ("compiling", "waiting")  # activities that show no bar
+_BAR = lazy(r"%\|[^|\n]{0,200}\| *[\d.,]+[kMG]?/([\d.,]+)")
 _NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing
@@ -75,9 +77,20 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     own = [e for e in (*info.events, *unplaced) if e.rule.tells in ("activity", "activity-end", "finished")]
     own = [e for e in own if e.source != before.source or (e.line or 0) < (before.line or 0)]
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
-    if last is None or last.rule.tells == "activity-end":
-        return None
-    return phase_of(last)
+    return None if last is None or last.rule.tells == "activity-end" or _is_over(job, last) else phase_of(last)
+
+
+def _is_over(job: Job, doing: Event) -> bool:
+    """Whether steps stand below it: steps keep ranks together. A bar may be the activity's own unless it began above."""
+    source, at = next(s for s in job.sources if s.name == doing.source), doing.line or 0
+    for first, last in source.scan.opened().progress.values():
+        if last.line > at:
+            own = [x for x in source.lines({first.line, last.line}) if x.prefix.rank in (None, doing.rank)]
+            bars = {(x.number, bar[1]) for x in own if (bar := _BAR.search(x.raw))}
+            is_same = first.line < at and len({total for _, total in bars}) == 1
+            if own and (not bars or is_same or doing.rule.activity in BARLESS):
+                return True
+    return False
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

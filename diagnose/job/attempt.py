@@ -69,8 +69,8 @@ def decisive_attempt(events: Sequence[Event], signs: Iterable[Event]) -> int:
     return reached if reached in failed else last
 
 
-def ended_jobs(job: Job) -> dict[str, int]:
-    """Yield by file the line at which the last of the jobs ended that wrote into it before another one did."""
+def ended_before(job: Job) -> dict[str, int]:
+    """Yield by file the line at which the last of the jobs, or starts, ended that wrote into it before another one."""
     found = {}
     for source in (s for s in job.sources if s.progress or s.tracebacks):  # no log of the scheduler's own
         ends = [
@@ -79,15 +79,29 @@ def ended_jobs(job: Job) -> dict[str, int]:
             if e.fields.get("step")
         ]
         last = max(ends, default=(0, ""))[1]
-        found[source.name] = max((line for line, number in ends if number != last), default=0)
+        jobs = max((line for line, number in ends if number != last), default=0)
+        path = job.places.by_source[source.name]
+        is_of_one = any(n is not None for n in (path.rank, path.local_rank, path.task))
+        found[source.name] = max(jobs, _left_before(source) if is_of_one else 0)
     return found
+
+
+def _left_before(source: SourceEvents) -> int:
+    """The line at which, in the log of one rank, the last but one exception left its program: a process has but one."""
+    left = [tb for tb in source.tracebacks if tb.frames and tb.frames[0].function == "<module>" and not tb.is_warned]
+    last = max(left, key=lambda tb: tb.line, default=None)
+    own = [tb.end_line for tb in left if last is not None and tb.frames[0].file == last.frames[0].file]
+    return max((end for end in own if last is not None and end + 1 < last.line), default=0)
 
 
 def reborn_at(job: Job) -> dict[str, int]:
     """Yield by file where a rank is another process than above, if steps stand below, or none anywhere and it had ended."""
-    births = {s.name: birth.line or 0 for s in job.sources if (birth := _reborn(s)) is not None}
+    born = [birth for s in job.sources if (birth := _reborn(s)) is not None]
+    births = {birth.source: birth.line or 0 for birth in born}
     signs = [sign for s in job.sources for _, sign in s.progress]
+    latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
     is_below = any((s.line or 0) > births[s.source] for s in signs if s.source in births)
+    is_below |= any(birth.stamp is not None and birth.time is not None and birth.time < latest for birth in born)
     ends = {e.source: e.line or 0 for e in reversed(job.events) if e.role in FAILING and e.rule.tells in CERTIFICATES}
     is_ended = not signs and all(ends.get(name, line) < line for name, line in births.items())
     return births if is_below or is_ended else {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 from ..catalogue.sentences import Sentence
@@ -15,6 +16,7 @@ from ..traces.traceback_lines import is_library
 from .event import Event
 from .job import Job
 
+SAME_SIZE = ("ALLREDUCE", "BROADCAST")
 WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
 WAITS = ("collective-timeout", "peer-lost")
 
@@ -84,7 +86,10 @@ def _tables(job: Job) -> list[GroupTable]:
 
 def _stuck(event: Event, rank: int, group: str) -> Stuck:
     f = event.fields
-    return Stuck(rank, group, event, f.get("seq"), f.get("op"), f.get("numel_in"), f.get("numel_out"))
+    numel_in = f.get("numel_in")
+    if numel_in is None and f.get("shape") and f.get("op") in SAME_SIZE:  # PyTorch 2.0 prints the shape of the output
+        numel_in = prod(int(n) for n in f["shape"].split(","))
+    return Stuck(rank, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:

@@ -67,12 +67,12 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
     return speaker.task
 
 
-def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
-    """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
+def torn_source(sources: Iterable[SourceEvents]) -> str:
+    """Yield the first source that ends before the name of the exception being printed, as a paste does; or nothing."""
     for source in sources:
         last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
         if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
             continue
         if last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0):
-            return True
-    return False
+            return source.name
+    return ""

@@ -17,6 +17,8 @@ from .event import Event, SourceEvents, Speaker
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
 GIVEN, STATED = "given", "stated in the logs"  # how many ranks there are, by whom
+SEPARATORS = lazy(r"[-_.]")
+MOST_WORDS = 12  # of a file's name
 GUESSED = "highest rank seen"  # how many ranks there are at least, where nobody says it
 OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # what a process tells of itself
 MAX_RANK = 1 << 18  # twice what the largest machines hold; larger numbers are no ranks, and no sizes
@@ -131,6 +133,7 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
         content = next(iter(named)) if len(named) == 1 and len(ended) <= 1 else None
         if host := places.by_source[source.name].host or content:
             places.source_host[source.name] = host
+    _learn_named_after_hosts(places, sources)
     heard = {*places.source_host.values(), *(p.host for s in sources for p in s.speakers if p.host)}
     heard |= {
         str(name) for s in sources for e in s.events for name in (e.fields.get("host"), e.fields.get("peer_host")) if name
@@ -142,3 +145,16 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     places.alias = full
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
+
+
+def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`gpu-b.dmesg`, `lrdn1696/job_x/0/stderr.log`: a word of a name, or a folder, is a host where another file says so."""
+    told = (str(e.fields["host"]) for s in sources for e in s.telling("exit") if e.fields.get("host"))
+    hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
+    for source in (s for s in sources if s.name not in places.source_host):
+        *folders, base = source.name.replace("!", "/").split("/")
+        ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]
+        named = {base[a : b - 1] for n, a in enumerate(ends) for b in ends[n + 1 :]} & hosts
+        around = [folder for folder in folders if folder in hosts]
+        if named or around:
+            places.source_host[source.name] = max(named, key=len) if named else around[-1]

@@ -85,15 +85,12 @@ def set_jobs_apart(
             jobs[int(identity.job)].append(source)
     if len(jobs) < 2:
         return list(sources), []
-    decisive = max(jobs, key=lambda number: (_failed(jobs[number]), number))
+    failed = {n: any(e.role in FAILING for s in of_it for e in s.events) for n, of_it in jobs.items()}
+    decisive = max(jobs, key=lambda number: (failed[number], number))
     apart = [(number, of_it) for number, of_it in sorted(jobs.items()) if number != decisive]
     left_out = {s.name for _, of_it in apart for s in of_it}
-    others = [JobApart(f"Slurm job {n}", tuple(sorted(s.name for s in of_it)), _failed(of_it)) for n, of_it in apart]
+    others = [JobApart(f"Slurm job {n}", tuple(sorted(s.name for s in of_it)), failed[n]) for n, of_it in apart]
     return [s for s in sources if s.name not in left_out], others
-
-
-def _failed(sources: Sequence[SourceEvents]) -> bool:
-    return any(e.role in FAILING for s in sources for e in s.events)
 
 
 # --- whose file it is ---------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
+from .copies import is_repetition
 from .event import Event, SourceEvents
 from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
@@ -26,6 +28,7 @@ def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         for event in source.all_events():
             place_event(places, event)
+        _place_boxed(source)
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -67,6 +70,21 @@ def _pod_of_row(places: Places, event: Event) -> str | None:
         return None
     match = EVENTS_ROW.match(event.raw) if "pod" in event.raw else None
     return places.host(match[1]) if match else None
+
+
+def _place_boxed(source: SourceEvents) -> None:
+    """Give what torchrun's summary repeats of an exception the rank of the entry that it stands in."""
+    boxed = [e for e in source.events if e.rank is None and e.traceback is not None and is_repetition(e)]
+    ends = source.telling("exit") if boxed else ()
+    entries = [e for e in ends if e.rank is not None and e.fields.get("time") is not None]
+    lines = [e.line or 0 for e in entries]
+    for event in boxed:
+        begin = event.traceback.line if event.traceback is not None else 0
+        at = bisect_left(lines, begin) - 1
+        if at >= 0:
+            event.rank, event.rank_from = entries[at].rank, "the entry of torchrun's summary"
+            event.local_rank, event.pid = entries[at].local_rank, entries[at].pid
+            event.host = event.host if entries[at].host in HERE else entries[at].host or event.host
 
 
 def _remote_pid(event: Event) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import NUMBERED, ended_jobs, reborn_at
+from .attempt import NUMBERED, ended_before, reborn_at
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
@@ -33,7 +33,7 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    began_s, outlived, reborn, ended = _began(job), _Outlived(job), reborn_at(job), ended_jobs(job)
+    began_s, outlived, reborn, ended = _began(job), _Outlived(job), reborn_at(job), ended_before(job)
     # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
     numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
     numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
@@ -81,7 +81,6 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
-    still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
     def of(cls, source: SourceEvents) -> _Stream | None:
@@ -92,7 +91,7 @@ class _Stream:
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training, BUFFERED_LINES * len(source.progress))
+        return cls(min(lines), max(lines), max(times, default=None), is_training)
 
 
 class _Outlived:
@@ -107,7 +106,8 @@ class _Outlived:
             self._done[end.source].append(end)
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
-        self._undone = _undone(job.events)
+        self._gone_past = _undone(job.events) | _caught(job.events)
+        self._came_back = any(e.cause in FROM_OUTSIDE for e in self._gone_past)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
@@ -115,8 +115,10 @@ class _Outlived:
             kept = self._sources[event.source].scan.kept()  # a step does not heal the weights, nor does an end
             below = (text for n, text in kept.items() if n > (event.end_line or 0))
             return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
-        if event in self._undone or self._is_done(event):
+        if event in self._gone_past or self._is_done(event):
             return True
+        if self._came_back and is_terminated(event) and not event.has_own_time:
+            return True  # its scheduler took it off, started it again, and saw its end
         return self._goes_on_itself(event) or self._all_go_on(event)
 
     def _is_noise(self, event: Event) -> bool:
@@ -159,7 +161,7 @@ class _Outlived:
             return False
         is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
         if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
-            return stream.is_training and (is_later or stream.last > (event.end_line or 0) + stream.still)
+            return stream.is_training and is_later
         if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
@@ -181,6 +183,29 @@ def _undone(events: Sequence[Event]) -> set[Event]:
             ends[rule, event.source].append(event)
     pairs = ((e, end) for e in events for end in ends.get((e.rule.id, e.source), ()))
     return {e for e, end in pairs if (end.line or 0) > (e.end_line or 0) and not _differ(_thing(e), _thing(end))}
+
+
+def _caught(events: Sequence[Event]) -> set[Event]:
+    """Yield what was raised at a place of the program where one process raises again minutes later: there it is caught."""
+    raised: dict[tuple[object, ...], list[Event]] = defaultdict(list)
+    ends: dict[str, list[int]] = defaultdict(list)
+    for e in events:
+        if e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends[e.source].append(e.line or 0)
+        elif e.traceback is not None and e.role in FAILING and e.time is not None:
+            raised[e.source, e.rule.id, e.traceback.frames[-1:] or e.traceback.exception].append(e)
+    return {e for alike in raised.values() if _raises_again(alike, ends[alike[0].source]) for e in alike if e.rule.generic}
+
+
+def _raises_again(alike: Sequence[Event], ends: Sequence[int]) -> bool:
+    """Whether one process, by its id, raises twice so far apart that it cannot have ended by the first."""
+    first: dict[object, Event] = {}
+    for e in (e for e in alike if e.speaker.pid is not None):
+        before = first.setdefault((e.host, e.speaker.pid), e)
+        is_one_life = not any((before.line or 0) < n < (e.line or 0) for n in ends)
+        if is_one_life and (e.time or 0.0) >= (before.time or 0.0) + CAUGHT_S:
+            return True
+    return False
 
 
 def _thing(event: Event) -> object:

@@ -10,6 +10,8 @@ from .event import SourceEvents
 from .identity_table import GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, is_default_group, own_rank
 
 OF_THE_LAUNCHER = "processes that the launcher ended"
+# `llm-worker-3` (PyTorchJob, MPIJob), `llm-worker-0-3-x7k2p` (JobSet), `worker-1` of a host file; not `gpu-node-08`
+WORKER = lazy(r"(?:[a-z][a-z0-9.-]{0,200}-)?worker(?:-0)?-(?P<number>0|[1-9]\d{0,2})(?:-[a-z0-9]{5})?$")
 # `+ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 train.py`, as a shell prints it (set -x).
 NODES = lazy(r"\s--?(?:nnodes|num_machines)[ =](?:\d{1,5}:)?(?P<number>\d{1,5})\b")
 NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
@@ -36,8 +38,9 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
-    addresses = {p.ip for p in speakers if p.ip}  # pdsh tells of nodes by them
-    nodes = max([len(hosts), len(addresses), _agents(places, sources), *map(_nodes_asked_for, sources)])
+    pods, addresses = {p.pod for p in speakers if p.pod}, {p.ip for p in speakers if p.ip}  # pdsh tells of nodes by them
+    numbered = max((int(m["number"]) + 1 for name in (*hosts, *pods) if (m := WORKER.match(name))), default=0)
+    nodes = max([len(hosts), len(addresses), numbered, _agents(places, sources), *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
     # on nodes behind the first a process has another rank than local rank: `rank : 11 (local_rank: 3)`
     both = [[as_rank(e.fields.get(x)) for x in ("rank", "local_rank")] for s in sources for e in s.telling("exit")]

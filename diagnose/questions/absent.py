@@ -129,9 +129,7 @@ def _who_reported(job: Job) -> set[int]:
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
     """Whether a report of the rank would be here: it is heard on a stream on which others report."""
-    partial, info = job.once(_partial), job.ranks.get(rank)
-    is_whole = not partial or info is None or not partial.issuperset(info.sources)
-    return is_whole and job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
+    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
 
 
 def _partial(job: Job) -> set[str]:

@@ -90,8 +90,10 @@ def _elsewhere(told: list[list[Stuck]], odd: list[Stuck], cause: str, *, is_sure
     """The last of those told is the crowd."""
     first, usual, ranks = odd[0], told[-1][0], tuple(sorted(s.rank for s in odd))
     numbers = sorted({s.seq for members in told for s in members if s.seq is not None})
-    groups = [Sentence("mismatch.group", _call(members, is_numbered=len(numbers) > 1)) for members in told]
-    says = {"groups": groups, "number": numbers[0] if len(numbers) == 1 else None}
+    number = numbers[0] if len(numbers) == 1 else None  # said once for all, else with each group
+    calls = [{"ranks": [m.rank for m in s], "op": s[0].op, "elements": s[0].numel_in, "number": s[0].seq} for s in told]
+    groups = [Sentence("mismatch.group", call if number is None else {**call, "number": None}) for call in calls]
+    says = {"groups": groups, "number": number}
     shown = tuple(Exhibit.of_event(members[0].event) for members in told)
     is_named = is_sure or len(told[0]) < len(told[-1])
     return Finding(
@@ -99,11 +101,6 @@ def _elsewhere(told: list[list[Stuck]], odd: list[Stuck], cause: str, *, is_sure
         ranks if is_named else (), certainty="certain" if is_sure else "likely", onset=first.event.onset,
         fields={"seq": first.seq, "op": first.op, "other_op": usual.op, "common": usual.numel_in},
     )  # fmt: skip
-
-
-def _call(members: list[Stuck], *, is_numbered: bool) -> dict[str, object]:
-    s, number = members[0], members[0].seq if is_numbered else None
-    return {"ranks": [m.rank for m in members], "op": s.op, "elements": s.numel_in, "number": number}
 
 
 def _is_whole_job(job: Job, table: GroupTable) -> bool:

@@ -12,14 +12,15 @@ from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..job.clock import SAME_CLOCK_S, Clocks
-from ..job.job import Job
+from ..job.coverage import torn_source
+from ..job.job import Job, RankInfo
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor, own_code
-from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, stops_of, suspect, without_verdict
+from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, suspect, without_verdict
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
 from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
@@ -49,15 +50,14 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     job, verdict = found.job, found.verdict
     show = Exhibitor(job, verdict, translator)
     is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
-    stops = stops_of(job) if is_open else ()
-    last = last_lines(job, stops) if is_open else ()
+    last = last_lines(job) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
     diagnosis = _diagnosis(found, catalogue, show)
     if diagnosis is None and verdict.cause is not None:
         diagnosis = _unknown(found, translator, last, collect)
     if verdict.outcome == "recovered":
         collect = (RemedyStep("now", translator.say("recovered.now")),)
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
+    summary = diagnosis.summary if diagnosis else without_verdict(show)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
@@ -136,15 +136,14 @@ def _unknown(
     found: Found, translator: Translator, last: tuple[LastLine, ...], collect: tuple[RemedyStep, ...]
 ) -> Diagnosis:
     """What is most telling where nothing names a cause: where each rank stopped, and what to collect."""
-    say = translator.say
+    job, say = found.job, translator.say
     evidence = tuple(
         Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
         for x in last[:MAX_TAILS]
     )
-    own_files = RemedyStep("collect", say("collect.per-rank"), per_rank(found.facts))
-    remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
-    summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
-    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
+    told = {"exit_code": job.context.exit_code, "cut": file_name(torn_source(job.sources)), **suspect(job)}
+    summary = say("unknown.summary", **told).rstrip(".。")
+    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=collect)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
@@ -157,7 +156,9 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 
 def _told(suspect: Candidate) -> dict[str, Any]:
     """What the first event captured; where its line says only that it happened, what the message says right below."""
-    first = suspect.first or suspect.events[0]
+    first = suspect.first
+    if first is None:
+        return {}
     near = (e for e in suspect.events if (e.rule, e.source) == (first.rule, first.source) and e.line and first.line)
     below = (e.fields for e in near if 0 < (e.line or 0) - (first.line or 0) <= NEXT_LINES and e.fields)
     return dict(first.fields or next(below, {}))
@@ -190,13 +191,11 @@ def _said(suspect: Candidate, translator: Translator) -> str:
 def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
-        info = job.ranks.get(rank)
+        info = job.ranks.get(rank) or RankInfo(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
         device = suspect.first.fields.get("device") if suspect.first else None
-        gpu = device if isinstance(device, int) else info.device if info else None
-        host = info.host if info and info.host else suspect.host
-        why = _said(suspect, translator)
-        found.append(Culprit(rank, host, info.local_rank if info else None, gpu, info.pid if info else None, why))
+        gpu = device if isinstance(device, int) else info.device
+        found.append(Culprit(rank, info.host or suspect.host, info.local_rank, gpu, info.pid, _said(suspect, translator)))
     for host in () if found else verdict.culprit_hosts[:MAX_HOSTS]:
         suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
         found.append(Culprit(None, host, why=_said(suspect, translator)))

@@ -15,7 +15,7 @@ from ..advice.fact_store import Facts
 from ..advice.remedy import slurm_job, with_shared
 from ..advice.statement import Evidence, RemedyStep
 from ..catalogue.sentences import holds, shell_command
-from ..job.coverage import breaks_off_in_a_traceback
+from ..job.coverage import torn_source
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..lines.cache import tables
@@ -31,6 +31,7 @@ from .translation import Translator
 
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
+MOST_SUSPECT = 100
 KEPT_END = 60
 RAISED_IN = re.compile(r" ?\((?:at|in) [^()\s]{1,300}\)\.?$|\{\{function_node [^}]{1,200}\}\} ?")
 MODULE = re.compile(r"^(?:[a-z_]\w{0,60}\.){1,8}(?=[A-Z])")  # of an exception's name
@@ -46,8 +47,10 @@ FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 def of_verdict(show: Exhibitor, title: str, said: str, proof: Evidence | None) -> str:
     """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
     verdict, say, root, said = show.verdict, show.translator.say, show.verdict.roots[0], one_line(said)
+    reading = f"reading.{verdict.cause}"
+    usual = say(reading) if show.translator.knows(reading) else ""
     if root.finding is not None:
-        return _whole(_with_host(said or title, show))
+        return _whole(_with_host(said or title, show).rstrip(".。") + usual)
     if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
         said = first[1]
     said = clip(said.strip().rstrip(".。"), MOST_SAID)
@@ -61,7 +64,7 @@ def of_verdict(show: Exhibitor, title: str, said: str, proof: Evidence | None) -
     words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
     key = "headline.said" if said and len(words & told) >= ALIKE * len(words) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    text = say(key, title=title, who=who, said=said)
+    text = say(key, title=title, who=who, said=said) + usual
     reported = sorted({e.rank for r in verdict.roots for e in r.events if e.rank is not None})
     if who or is_named or all(e.rank is None for e in root.events) or re.search(r"\branks? \d", text, re.IGNORECASE):
         return _whole(text)
@@ -78,10 +81,9 @@ def _shortened(raised: str) -> str:
     return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
 
 
-def without_verdict(
-    job: Job, outcome: str, stops: Sequence[LastLine], last: Sequence[LastLine], translator: Translator
-) -> str:
+def without_verdict(show: Exhibitor) -> str:
     """Yield the headline of a report that names no cause."""
+    job, outcome, translator = show.job, show.verdict.outcome, show.translator
     finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
         return translator.say("headline.healthy", ranks=finished)
@@ -90,25 +92,30 @@ def without_verdict(
         has_end = finished > 0 or bool(job.telling("finished"))
         said = titles[0] if titles else ""
         return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
+    stops = job.once(stops_of)
     behind = [s for s in stops if s.is_behind]
-    most = max((s.step for s in stops if s.step is not None), default=None)
-    if len(behind) == 1 or (len(stops) == 1 and stops[0].phase and stops[0].ranks):
-        one, key = (behind[0], "headline.behind") if behind else (stops[0], "headline.doing")
-        who, phase = _ranks(one.ranks, one.host, translator), translator.say(f"doing.{one.phase}") if one.phase else ""
-        return _whole(translator.say(key, who=who, phase=phase, step=one.step, most=most))
-    if line := suspect(job):
-        return _whole(translator.say("headline.suspect", **line))
-    ends = {(clip(x.text, MOST_SAID), f"{PurePosixPath(x.file).name}:{x.line}") for x in last}
-    said, place = ends.pop() if len(ends) == 1 else ("", "")
-    return translator.say("headline.unfinished", step=most, said=said, place=place)
+    shown = next(iter((*behind, *stops)), LastLine())
+    return translator.say(
+        "headline.unfinished",
+        who=_ranks(shown.ranks, shown.host, translator) if shown.ranks else "",
+        phase=translator.say(f"doing.{shown.phase}") if shown.phase else "",
+        step=shown.step,
+        most=max((s.step for s in stops if s.step is not None), default=None),
+        behind=len(behind),
+        is_alike=len(stops) == 1,
+        closed=[e.rank for e in closing(job)],
+        ranks=len(job.ranks),
+        world=job.world_size,
+        files=len(job.sources),
+        **suspect(job),
+    )
 
 
 def suspect(job: Job) -> dict[str, str]:
     """Yield the first line that looks like an error where no rule knows one, and its place; empty where there is none."""
-    name, line = next(iter(suspects(job)), (None, None))
-    if name is None or line is None:
-        return {}
-    return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
+    for name, line in suspects(job):
+        return {"said": clip(one_line(line.message).strip(), MOST_SUSPECT), "place": f"{file_name(name)}:{line.number}"}
+    return {}
 
 
 def file_name(path: str) -> str:
@@ -196,23 +203,19 @@ def stops_of(job: Job) -> tuple[LastLine, ...]:
     return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
 
 
-def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
-    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
+def last_lines(job: Job) -> tuple[LastLine, ...]:
+    """Yield the last line of the first rank of each stop, or of each file; first of all where a traceback breaks off."""
     rows = []
-    for stop in stops[:MOST_ROWS]:
+    for stop in job.once(stops_of)[:MOST_ROWS]:
         found, sign = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
         if found is not None:
             rows.append(_row(job, stop, *found, sign.time if sign else None))
-        elif sign is not None:
-            text, time = sign.text.strip()[:MAX_TEXT], show_time(job, sign.time)
-            rows.append(replace(stop, file=sign.source, line=sign.line, text=text, time=time))
-    if rows:
-        return tuple(rows)
-    shown = suspects(job)
-    for source in job.sources[:MOST_ROWS]:
+    torn, shown = torn_source(job.sources), [] if rows else suspects(job)
+    for source in (s for s in job.sources[:MOST_ROWS] if not rows or s.name == torn):
         last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
         shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
-    return tuple(_row(job, LastLine(), name, line) for name, line in shown)
+    own = [(LastLine(() if x.prefix.rank is None else (x.prefix.rank,)), name, x) for name, x in shown]
+    return (*(_row(job, *each) for each in own), *rows)
 
 
 def _row(job: Job, stop: LastLine, file: str, line: Line, near: float | None = None) -> LastLine:
@@ -228,13 +231,21 @@ def suspects(job: Job) -> list[tuple[str, Line]]:
     return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
 
 
+def closing(job: Job) -> list[Event]:
+    """Yield what processes print only as they shut down in order, below all steps of their file."""
+    steps = [(sign.source, sign.line or 0) for i in job.ranks.values() if (sign := i.last_sign) is not None]
+    told = job.telling("closing")
+    return [e for e in told if all(name != e.source or line < (e.line or 0) for name, line in steps)]
+
+
 def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
     for row in (row for row in tables(COLLECT)["steps"] if holds(row.get("if", "true"), values)):
-        text = translator.say(row["say"], missing=values["missing"], host=values["host"])
-        steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
+        text = translator.say(row["say"], **{name: values[name] for name in ("missing", "host", "scheduler", "cut")})
+        command = shell_command(row["command"], values) if "command" in row else None
+        steps.append(RemedyStep(row.get("when", "collect"), text, command or None))
     return tuple(steps)
 
 
@@ -245,22 +256,24 @@ def per_rank(facts: Facts) -> str | None:
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
-    stops = stops_of(job)
+    stops = job.once(stops_of)
     behind = [s for s in stops if s.is_behind]
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
     names = "\n".join(PurePosixPath(source.name).name for source in job.sources)
     near = "\n".join(x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail()))
-    worker = WORKER_FILE.search(names)
+    worker, closed = WORKER_FILE.search(names), bool(closing(job))
     return {
         "outcome": verdict.outcome,
-        "cut": breaks_off_in_a_traceback(job.sources),
+        "cut": PurePosixPath(torn_source(job.sources)).name,
+        "closed": closed,
         "missing": missing_ranks(job),
         "phase": stops[0].phase if stops else "",
-        "hangs": verdict.outcome == "unfinished" and not any(source.stacks for source in job.sources),
+        "hangs": verdict.outcome == "unfinished" and not closed and not any(source.stacks for source in job.sources),
         "python": bool(job.ranks or facts.get("framework")) or PYTHON.search(near) is not None,
         "torch": facts.get("library") in ("nccl", "rccl") or TORCH.search(near) is not None,
         "windows": WINDOWS.search(near) is not None,
         "has_recorder": bool(job.dumps),
+        "log_per_rank": per_rank(facts),
         **{name: facts.get(name) for name in ("scheduler", "stack", "library")},
         "host": first.host if first is not None else None,
         "pid": first.pid if first is not None else None,

@@ -73,8 +73,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
 
 def phase_of(info: RankInfo) -> str:
     """Yield what the rank last began and did not end: `saving`; empty where nothing is known."""
-    last = info.activities[-1].rule if info.activities else None
-    return last.activity or "" if last is not None and last.tells == "activity" else ""
+    return info.phase.rule.activity or "" if info.phase is not None else ""
 
 
 def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: bool) -> str:
@@ -84,8 +83,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
         return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
     if is_waiting:
         return "waiting"
-    is_open = verdict.cause is None and verdict.outcome == "unfinished"
-    return "finished" if info.finished else "alive" if is_open else "silent"
+    return "finished" if info.finished else "silent"
 
 
 def _first_of(failures: list[Event]) -> Event | None:

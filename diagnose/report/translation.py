@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,11 @@ class Translator:
     def __init__(
         self, language: str | None = None, folders: Sequence[Path] = (), sentences: Sentences | None = None
     ) -> None:
-        self._sentences = sentences
+        self._given = sentences
         self.is_chinese = (language or "").lower().startswith("zh")
         self.language = "zh" if self.is_chinese else "en"
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
-        self._words: dict[str, str] | None = None
 
     def cause(self, cause: Cause) -> Cause:
         """Yield the cause with its texts translated."""
@@ -95,16 +95,16 @@ class Translator:
 
     def word(self, text: str) -> str:
         """Yield what one of our tables says; as it is where we have no other word for it."""
-        if self._words is None:
-            self._words = _read_words(self._folders)
         return self._words.get(text, text)
 
-    @property
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        return _read_words(self._folders)
+
+    @cached_property
     def sentences(self) -> Sentences:
         """The rows of `sentences.yaml`: those of the catalogue in use, else the shipped ones."""
-        if self._sentences is None:
-            self._sentences = load_rules().sentences
-        return self._sentences
+        return self._given if self._given is not None else load_rules().sentences
 
     def say(self, key: str, **fields: Any) -> str:
         """Yield a row of `sentences.yaml`, filled."""

@@ -61,21 +61,16 @@ def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[
         yield "rival"
     if job.telling("finished") and not job.context.failed():
         yield "finished"
-    yield from _cut(job, root)
+    if sum(s.scan.lines for s in job.sources) <= FEW_LINES:
+        yield "few-lines"
+    if root.first is not None and root.first.text.split("\n", 1)[0].rstrip().endswith(("...", "…")):
+        yield "cut-line"
 
 
 def _is_of_own_code(root: Candidate) -> bool:
     """Whether the program itself raised it: of what a library raises and no rule knows, the reason may be anything."""
     frames = root.first.traceback.frames if root.first is not None and root.first.traceback is not None else ()
     return bool(frames) and not is_library(frames[-1].file)
-
-
-def _cut(job: Job, root: Candidate) -> Iterator[str]:
-    if sum(s.scan.lines for s in job.sources) <= FEW_LINES:
-        yield "few-lines"
-    first = root.first
-    if first is not None and first.text.split("\n", 1)[0].rstrip().endswith(("...", "…")):
-        yield "cut-line"
 
 
 def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> Iterator[str]:

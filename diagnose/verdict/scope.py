@@ -7,20 +7,20 @@ others got past it: that host.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
 from ..job.identity_table import GUESSED, HERE
 from ..job.job import CERTIFICATES, Job
-from ..job.process import CRASHES, is_sigkill, is_terminated
+from ..job.process import CRASHES, is_terminated
 from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
-LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
+NODE_SIZES = (4, 8, 16)  # GPUs
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
 MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
 RAISED = 1  # the exit code of Python after an exception
@@ -39,7 +39,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = {c.rank for c in _at_fault(roots) if c.rank is not None}
+        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         sent = [e for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)]
@@ -122,6 +122,13 @@ def _ranks_told(job: Job, end: Event) -> Sequence[int | None]:
     return tasks if isinstance(tasks, list) else (end.rank,)
 
 
+def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
+    """Who raised what a driver prints once for all of them, below a list of these ranks."""
+    raised = {(e.source, e.traceback.line) for e in _events(roots) if e.traceback is not None}
+    heads = ((e, e.traceback.end_line) for e in job.failures() if isinstance(e.fields.get("ranks"), list) and e.traceback)
+    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
+
+
 def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
     """The ranks that waited, before any step was made, in a line of the program above the one where it was raised.
 
@@ -181,6 +188,10 @@ def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
     if len(ranks) < 2 or not hosts:
         return False
+    if hosts == {None}:
+        count, first = len(ranks), min(ranks)
+        is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
+        return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count
     return len(job.hosts) > len(hosts) and all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
@@ -229,25 +240,13 @@ def _first_dead(job: Job, roots: Sequence[Candidate]) -> set[int]:
     said = {e.rank for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES}
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and e.rank not in (None, *said)]
     ends = [e for e in ends if _is_of_same_host(e, root) and (e.source != root.source or (e.line or 0) > (root.line or 0))]
-    ends = _by_kind_of_end(ends, root)
-    ends.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
-    first, others = next(iter(ends), None), ends[1:]
-    return set() if first is None or first.rank is None or _are_alike(first, others) else {first.rank}
-
-
-def _by_kind_of_end(ends: list[Event], root: Event) -> list[Event]:
-    """Of several ends those that fit: of a kill who was killed, of a crash who died by its signal."""
-    if root.rule.tells == "killed":
-        return [e for e in ends if is_sigkill(e)]
-    by_signal = [e for e in ends if e.cause == root.cause]
     raised = [e for e in ends if e.fields.get("exit_code") == RAISED] if root.traceback is not None else []
-    return by_signal or raised or ends
-
-
-def _are_alike(first: Event, others: Iterable[Event]) -> bool:
-    """Whether another process of another rank ended in the same way, and not clearly later."""
-    rest = [e for e in others if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
-    return any(first.time is None or e.time is None or e.time - first.time < LEAD_S for e in rest)
+    ends = sorted(raised or ends, key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
+    first = next(iter(ends), None)
+    if first is None or first.rank is None:
+        return set()
+    others = [e for e in ends if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
+    return set() if others else {first.rank}
 
 
 def _is_of_same_host(end: Event, root: Event) -> bool:

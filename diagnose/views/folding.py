@@ -178,7 +178,9 @@ def _seen(evidence: Sequence[Evidence], say: Say) -> str:
     for e in evidence:
         named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, *OF_NO_HOST)]
         hosts = [*(n for key, n in named if key == "peer"), e.host, *(n for key, n in named if key == "host")]
+        several = list(dict.fromkeys(short_host(x.host) for x in evidence if x.host))
         names = [say("host", name=short_host(name)) for name in hosts if name][:1]
+        names = [say("host-list", names=", ".join(several[:HOSTS_SHOWN]))] if names and len(several) > 1 else names
         if names := names + [say(key, n=one_line(name)) for key, name in named if key not in ("host", "peer")]:
             return say("comma").join(names)
     return ""

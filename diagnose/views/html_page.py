@@ -91,23 +91,23 @@ def _timeline(report: Report) -> Iterator[dict[str, Any]]:
     has_root = False
     for number, e in enumerate(report.timeline, 1):
         is_root = bool(found.cause) and (e.cause == found.cause or e.ref == proof_ref)
-        drawn = list(_events(e, e.ranks or (alone if e.ref == proof_ref else ()), number, is_root=is_root))
-        has_root |= bool(drawn) and is_root
-        yield from drawn
+        if drawn := _event(e, e.ranks or (alone if e.ref == proof_ref else ()), number, is_root=is_root):
+            has_root |= is_root
+            yield drawn
     if proof and not has_root:
         layer, ranks = found.cause.partition(".")[0], alone if proof.rank is None else (proof.rank,)
         entry = TimelineEntry(proof.time, ranks, proof.host, layer, found.cause, text=proof.text, ref=proof_ref)
-        yield from _events(entry, ranks, 0, is_root=True)
+        yield from filter(None, [_event(entry, ranks, 0, is_root=True)])
 
 
-def _events(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> Iterator[dict[str, Any]]:
+def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> dict[str, Any] | None:
     """What is drawn of an entry: nothing where no clock, or neither a rank nor a host is known."""
     time = seconds(e.time)
     if time is None or not (ranks or e.host):
-        return
+        return None
     is_phase = (e.rule or "").startswith(PHASES) or (e.until is not None and not e.cause)
     kinds = {"root": is_root, "phase": is_phase, "teardown": e.cause in TEARDOWN, "error": bool(e.cause), "note": True}
-    yield {
+    return {
         "t": time,
         "ranks": rank_ranges(ranks),
         "host": one_line(e.host or ""),
