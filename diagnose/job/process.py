@@ -17,6 +17,9 @@ ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
 
 
+HEEDED_S = 25.0  # torchrun, Slurm and Kubernetes wait 30 s between SIGTERM and SIGKILL
+
+
 def is_terminated(event: Event) -> bool:
     """Whether a launcher brought the end about in its clean-up: by SIGTERM, or by SIGKILL where that was not enough."""
     told = {str(event.fields.get(name)) for name in ("exit_code", "signal", "signal_name")}
@@ -27,7 +30,8 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
 
     A bare `Killed` names no process: it is of the cleaning up where its stream stated above what the program died of, or
-    that its launcher ends them all. That a step was cancelled says nothing more where its launcher had ended it.
+    that its launcher ends them all. That a step was cancelled says nothing more where its launcher had ended it. One who
+    is killed half a minute after another process of the same launcher failed did not heed the SIGTERM before.
     """
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
@@ -35,15 +39,26 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
     told_by_rank = {(e.attempt, e.source, e.rank) for e in sent if e.pid is None}  # of others another process may die later
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
     over, closed = _ends_of_streams(events) if not killed else {}, _closed_streams(events)
-    for event in events if sent or over else ():
+    failed_s = _first_failed(events)
+    for event in events if sent or over or failed_s else ():
         where, line = (event.attempt, event.source), event.line or 0
         is_closed = is_told = line > closed.get(where, math.inf)
         is_told |= (*where, event.rank) in (told if event.pid is None else told_by_rank) or (*where, event.pid) in told_pids
         is_told |= event.rank is event.pid is None and line > over.get(where, math.inf)
+        is_told |= (event.time or 0.0) >= failed_s.get(where, math.inf) + HEEDED_S
         if is_closed and event.rule.tells == "signal-received" and event.cause == ORDERED:
             event.role = "symptom"
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"
+
+
+def _first_failed(events: Sequence[Event]) -> dict[tuple[int, str], float]:
+    """Yield when, in each stream and attempt, the first process ended by a failure of its own."""
+    found: dict[tuple[int, str], float] = {}
+    for e in (e for e in events if e.rule.tells == "exit" and e.role in FAILING and e.time is not None):
+        if not is_terminated(e) and not is_sigkill(e):
+            found[e.attempt, e.source] = min(e.time or 0.0, found.get((e.attempt, e.source), math.inf))
+    return found
 
 
 def tell_aborts(events: Sequence[Event]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -60,7 +59,7 @@ class SourceScan:
 
     def packed(self) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return replace(self, held=zlib.compress(pickle.dumps(self.whole(), pickle.HIGHEST_PROTOCOL)))
+        return replace(self, held=zlib.compress(json.dumps(self.whole().to_json(), separators=(",", ":")).encode()))
 
     def opened(self) -> SourceScan:
         """Yield the same scan for one who asks it more than one question."""
@@ -68,10 +67,7 @@ class SourceScan:
 
     def whole(self) -> Kept:
         """Yield all that is kept."""
-        if isinstance(self.held, Kept):
-            return self.held
-        found: Kept = pickle.loads(zlib.decompress(self.held))  # noqa: S301 - which this process made
-        return found
+        return self.held if isinstance(self.held, Kept) else Kept.from_json(json.loads(zlib.decompress(self.held)))
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""

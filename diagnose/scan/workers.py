@@ -1,13 +1,13 @@
 """What scans one part of a source, here or as a worker process that a `Pool` started and speaks to over pipes.
 
-A worker is a new interpreter, not a fork (safe beside threads and GPUs), and imports nothing of the user's, so that a
-script may call the library without a guard.
+All that goes through these is a line of JSON, never pickle. A worker is a new interpreter, not a fork (safe beside threads
+and GPUs), and imports nothing of the user's, so that a script may call the library without a guard.
 """
 
 from __future__ import annotations
 
 import gc
-import pickle
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +15,14 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
 
+from ..catalogue.compiled import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.bounds import OUT_OF_TIME, Deadline, broken_off
+from ..sources.labels import Rewriting
 from ..sources.source import Source
 from .kept import HEAD_LINES
 from .parts import UNREAD, Part
-from .scan import SourceScan
+from .scan import SourceScan, source_to_json
 from .scanner import Scanner, ScanRules
 from .walks import REACH_BYTES
 
@@ -109,15 +111,35 @@ def _feed(
 # --- what goes through the pipes --------------------------------------------------------------------------------
 
 
+def part_to_json(part: Part) -> dict[str, Any]:
+    """Yield what another process needs to read a part."""
+    s = part.source
+    label, header = (x and x.forms for x in (s.label, s.header))
+    source = s.name, s.kind, s.size, s.seekable, s.path, label, header, s.layers, s.encoding
+    return {"source": source, "range": (part.start, part.end, part.stop, part.starts_line)}
+
+
+def part_from_json(raw: dict[str, Any]) -> Part:
+    """Read what `part_to_json` made."""
+    name, kind, size, seekable, path, label, header, layers, encoding = raw["source"]
+    label, header = (Rewriting(tuple((pattern, put) for pattern, put in x)) if x else None for x in (label, header))
+    source = Source(name, kind, size, None, seekable, path, label, header, tuple(layers), encoding)
+    return Part(source, *raw["range"])
+
+
 def send(stream: BinaryIO, what: object) -> None:
     """Write one message."""
-    pickle.dump(what, stream, pickle.HIGHEST_PROTOCOL)
+    stream.write(what if isinstance(what, bytes) else json.dumps(what, separators=(",", ":")).encode())
+    stream.write(b"\n")
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> Any:
-    """Yield the next message. Raises `EOFError` or `PickleError` where none comes whole."""
-    return pickle.load(stream)  # noqa: S301 - of a process that we started, or that started us
+def receive(stream: BinaryIO) -> bytes:
+    """Yield the next message. Raises `EOFError` where none comes whole."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    return line
 
 
 # --- the process ------------------------------------------------------------------------------------------------
@@ -127,12 +149,16 @@ def main() -> None:
     """Scan what standard input asks for, until it ends."""
     gc.set_threshold(GC_OBJECTS, 20, 100)
     given, taken = sys.stdin.buffer, sys.stdout.buffer
-    rules = ScanRules(*receive(given))
+    catalogue = from_bytes(receive(given))
+    if catalogue is None:
+        return  # of another version: who asked reads the parts
+    rules = ScanRules(list(catalogue.rules.values()), catalogue.key)
     send(taken, READY)
     with suppress(EOFError):
         while True:
-            part, left_s = receive(given)
-            send(taken, scan_part(part, rules, Deadline.after(left_s), _beating(taken)))
+            asked = json.loads(receive(given))
+            found = scan_part(part_from_json(asked), rules, Deadline.after(asked["left_s"]), _beating(taken))
+            send(taken, source_to_json(found))
 
 
 def _beating(stream: BinaryIO) -> Tell:
