@@ -15,12 +15,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ..catalogue.load import Catalogue
-from ..catalogue.matcher import Matcher
-from ..catalogue.rule import Rule
 from ..errors import SourceError
-from ..scan.kept import Kept, Windows
 from ..scan.scan import Scan, SourceScan, merge, seal
-from ..scan.scan_rules import mark_rules
 from ..scan.scanner import Scanner, ScanRules
 from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
@@ -118,7 +114,7 @@ class GrowingScan:
     """The scan of files that grow."""
 
     def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
-        self._files, self._rules, self._sieve = files, ScanRules(catalogue), Sieve(catalogue)
+        self._files, self._rules = files, ScanRules(catalogue)
         self._logs: list[Log] = []  # that were read
 
     def read_on(self) -> list[str]:
@@ -135,8 +131,8 @@ class GrowingScan:
         return found
 
     def _add(self, log: Log, added: bytes) -> bool:
-        begun = log.scan if log.scan is not None and log.scan.bytes >= KNOWN_BYTES else None
-        if log.source is None or (begun is None and not log.source.header):
+        is_known = log.scan is not None and log.scan.bytes >= KNOWN_BYTES
+        if log.source is None or not (is_known or log.source.header):
             found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
             source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
             if source is None or source.skipped is not None:
@@ -145,64 +141,10 @@ class GrowingScan:
             if log.source is None:
                 self._logs.append(log)
             log.source = source
-        for data, is_worth in self._sieve.pieces(added, len(begun.progress)) if begun else [(added, True)]:
-            if is_worth:
-                part = self._scanned(log, log.source, data)
-            else:
-                kept = Kept(Windows(opening=b""))  # what was open before ends here
-                part = SourceScan(log.name, log.source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
-            log.scan = part if log.scan is None else merge(log.scan, part)
-        return True
-
-    def _scanned(self, log: Log, source: Source, data: bytes) -> SourceScan:
-        piece = replace(source, name=log.name, path=None, seekable=False, size=len(data), stream=io.BytesIO(data))
+        piece = replace(log.source, name=log.name, path=None, seekable=False, size=len(added), stream=io.BytesIO(added))
         scanner = Scanner(self._rules, log.name, piece.kind, later_part=log.scan is not None)
         for block in read_blocks(piece, find_marks=self._rules.marks_of):
             scanner.feed(block)
-        return scanner.finish()
-
-
-# --- what is worth a scan --------------------------------------------------------------------------------------------
-
-SMALL_BYTES = 8 << 10  # of what is worth reading as a whole
-BEFORE_BYTES, AFTER_BYTES = 8 << 10, 16 << 10  # around a word: who speaks, and the rest of what it begins
-LATEST_BYTES, VOICE_BYTES = 2 << 10, 256  # the last steps: so much, and so much more for each who prints any
-DULL = (None, "progress", "identity", "fact")  # what context tells of, and the start of a log is read for
-
-
-class Sieve:
-    """Finds the words of causes, tracebacks, ends and phases."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        marks = mark_rules()
-        self._find = Matcher([*(rule for rule in catalogue.rules.values() if _is_telling(rule)), *marks]).find
-
-    def pieces(self, data: bytes, voices: int) -> Iterator[tuple[bytes, bool]]:
-        """Yield the text in pieces of whole lines, each with whether it is worth a scan; `voices` print steps in it."""
-        done = 0
-        for start, stop in self._spans(data, LATEST_BYTES + voices * VOICE_BYTES):
-            if start > done:
-                yield data[done:start], False
-            yield data[start:stop], True
-            done = stop
-
-    def _spans(self, data: bytes, latest_bytes: int) -> list[tuple[int, int]]:
-        """Where pieces that are worth it begin and end, in order; the last ends with the text."""
-        size = len(data)
-        if size <= SMALL_BYTES:
-            return [(0, size)]
-        found: list[tuple[int, int]] = []
-        for at in [*(end for end, _ in self._find(data)), size]:
-            first = size - latest_bytes if at == size else at - BEFORE_BYTES
-            start = data.rfind(b"\n", 0, max(first, 0)) + 1
-            stop = data.find(b"\n", at + AFTER_BYTES) + 1 or size
-            if found and start <= found[-1][1]:
-                start, stop = found[-1][0], max(stop, found[-1][1])
-                found.pop()
-            found.append((start, stop))
-        return found
-
-
-def _is_telling(rule: Rule) -> bool:
-    is_broad = rule.generic and rule.match == "traceback"  # `Error`, where a traceback's head tells the same
-    return not is_broad and (rule.role not in ("context", "harmless") or rule.tells not in DULL)
+        part = scanner.finish()
+        log.scan = part if log.scan is None else merge(log.scan, part)
+        return True
