@@ -15,9 +15,8 @@ from threading import Event
 from typing import Any
 
 from ..errors import SourceError, UsageError
-from ..hooks.config import LANGUAGES
 from ..watch.watcher import Said, Watcher
-from .options import RULES, ReportOptions, files, option, seconds, words
+from .options import ReportOptions, option, seconds, words
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
@@ -29,15 +28,15 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 class WatchOptions:
     """What `diagnose watch` takes."""
 
-    paths: list[str] = words(values=files)
-    output: list[Path] = option("-o", "--output", default=list, read=Path, values=files)
-    format: str = option("--format", default="terminal", values=FORMS)
+    paths: list[str] = words()
+    output: list[Path] = option("-o", "--output", default=list)
+    format: str = option("--format", default="terminal")
     quiet_after: float | None = option("--quiet-after", read=seconds)
     every: float | None = option("--every", read=seconds)
     pid: int | None = option("--pid")
     at_most: float | None = option("--for", read=seconds)
-    lang: str | None = option("--lang", values=LANGUAGES)
-    rules: list[str] = option("--rules", **RULES)
+    lang: str | None = option("--lang")
+    rules: list[str] = option("--rules", default=list)
     exit_zero: bool = option("--exit-zero", default=False)
 
 
