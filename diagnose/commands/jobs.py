@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults, say
-from ..hooks.environment import read_environment
+from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import TAIL_BYTES
 from ..hooks.request import absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
@@ -27,15 +27,15 @@ def run(given: RunOptions) -> int:
         raise UsageError("run: no command; write it behind `--`, as in `diagnose run -- torchrun train.py`")
     facts, config = read_environment(), config_or_defaults(RUN)
     request = prepare_request(RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared)
-    return run_job(
-        given.command,
-        replace(request, redact=request.redact and not given.no_redact),
-        Asked(
-            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
-            stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
-            tail_bytes=int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES,
-        ),
+    request = replace(
+        request, redact=request.redact and not given.no_redact, launcher=launcher_of(given.command),
+        patterns=(*map(absolute, given.logs), *log_patterns(given.command, absolute("."))),
+        nodes=given.nodes or facts.tasks or nodes_of_command(given.command) or facts.nodes,
+        once=facts.step if facts.tasks else None,
     )  # fmt: skip
+    tail_bytes = int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES
+    keep, hang_after_s = absolute(given.keep) if given.keep else None, given.hang_after or config.hang_after_s
+    return run_job(given.command, request, Asked(hang_after_s, given.stacks, keep, tail_bytes))
 
 
 def hook(given: HookOptions) -> int:

@@ -92,13 +92,27 @@ def absolute(path: str) -> str:
         return path
 
 
-def ask(request: HookRequest) -> None:
-    """Have the request served within its budget; a reporter that hangs is ended, or left behind. It runs in a session of
-    its own: a launcher that ends this process group does not end the report."""
-    reporter = subprocess.Popen(
-        module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
-        start_new_session=True, cwd="/",
+def start_reporter() -> subprocess.Popen[bytes]:
+    """Start what reads a request on its standard input, in a session of its own: a launcher that ends this process group
+    does not end the report. It is this very installation, whatever lies in the working folder (`python -m diagnose…` would
+    prefer a `diagnose.py` beside the training script), and is told nothing that would make it act as a part of the job."""
+    code = (
+        "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
+        "runpy.run_module('diagnose.hooks.reporter', run_name='__main__')"
+    )
+    # In a frozen or embedding program `sys.executable` is that program, or nothing.
+    is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
+    command = [sys.executable if is_python else "python3", "-c", code, str(Path(__file__).resolve().parents[2])]
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+    return subprocess.Popen(
+        command, env={**kept, "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}, stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, start_new_session=True, cwd="/",
     )  # fmt: skip
+
+
+def ask(request: HookRequest) -> None:
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind."""
+    reporter = start_reporter()
     try:
         reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
     except subprocess.TimeoutExpired:
@@ -129,22 +143,3 @@ def decode_request(data: bytes) -> HookRequest:
     raw: dict[str, Any] = json.loads(data)
     raw |= {key: tuple(value) for key, value in raw.items() if isinstance(value, list)}
     return HookRequest(**raw)
-
-
-def module_command(module: str) -> list[str]:
-    """The command that runs one of our modules: this very installation, whatever lies in the working directory. `python -m
-    diagnose…` would prefer a `diagnose.py` beside the training script."""
-    root = str(Path(__file__).resolve().parents[2])
-    code = (
-        "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
-        f"runpy.run_module('diagnose.{module}', run_name='__main__')"
-    )
-    # In a frozen or embedding program `sys.executable` is that program, or nothing.
-    is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
-    return [sys.executable if is_python else "python3", "-c", code, root]
-
-
-def quiet_environment() -> dict[str, str]:
-    """The environment without what would make a helper act as a part of the job."""
-    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
-    return {**kept, "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}

@@ -14,9 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..hooks.config import say
-from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import clear, join
-from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment
+from ..hooks.request import GRACE_S, HookRequest, encode_request, start_reporter
 from ..lines.record import record
 from .streams import open_streams
 from .watch import Watch, end_like
@@ -29,22 +28,20 @@ _WHO = "diagnose run"
 class Asked:
     """What a run was asked to do, beside the report that a failure shall have."""
 
-    logs: tuple[str, ...]  # more places that the job writes to
     hang_after_s: float | None
     stacks: bool
     keep: str | None
     tail_bytes: int
-    nodes: int | None
 
 
 def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
     """Run the job; yield its exit code, or die by the job's signal. A failure is reported as `request` says."""
     try:
-        run = _Run(command, request, asked, _make_folder(asked.keep))
+        run = _Run(request, asked, _make_folder(asked.keep))
     except Exception as error:
         return _run_plainly(command, error)
     try:
-        run.begin(command, run.patterns)
+        run.begin(command, request.patterns)
     except Exception as error:
         if run.job:
             raise  # it runs: never twice
@@ -70,11 +67,10 @@ def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
 class _Run(Watch):
     """One run: what was asked, where things lie, and how the reporter is called."""
 
-    def __init__(self, command: Sequence[str], request: HookRequest, asked: Asked, folder: str) -> None:
+    def __init__(self, request: HookRequest, asked: Asked, folder: str) -> None:
         super().__init__(open_streams(folder, asked.tail_bytes), asked.hang_after_s)
-        self.command, self.request, self.asked, self.folder = command, request, asked, folder
-        self.patterns = [*asked.logs, *log_patterns(command, absolute("."))]
-        self.started = time.time()
+        self.request = replace(request, folder=folder, start=time.time())
+        self.asked, self.folder = asked, folder
         self.ended: float | None = None
 
     def finish(self, status: int) -> None:
@@ -105,19 +101,21 @@ class _Run(Watch):
 
     def _ask(self, reason: str, **about: Any) -> tuple[int, float] | None:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
-        facts, until = read_environment(), time.monotonic() + self.request.budget_s
-        about = {"webhook": None, "shared": None, **about}
+        until, about = time.monotonic() + self.request.budget_s, {"webhook": None, "shared": None, **about}
+        once = self.request.once
         request = replace(
-            self.request, reason=reason, deadline=until - GRACE_S, folder=self.folder, patterns=tuple(self.patterns),
-            launcher=launcher_of(self.command), start=self.started, end=self.ended,
-            nodes=self.asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
-            once=f"{facts.step}.{reason}" if facts.tasks and not about["shared"] else None, **about,
+            self.request, reason=reason, deadline=until - GRACE_S, end=self.ended,
+            once=f"{once}.{reason}" if once and not about["shared"] else None, **about,
         )  # fmt: skip
         try:
-            return _spawn_aside(module_command("hooks.reporter"), encode_request(request)), until
+            reporter = start_reporter()
         except OSError as error:
             say(_WHO, f"no process to report with: {error.strerror}")
             return None
+        reporter.returncode = 0  # whoever waits for all processes waits for this one
+        with contextlib.suppress(OSError):
+            reporter.communicate(encode_request(request))  # far smaller than a pipe holds, so this cannot wait
+        return reporter.pid, until
 
     def join(self) -> None:
         """Turns the kept copies into plain log files."""
@@ -134,20 +132,6 @@ class _Run(Watch):
         with contextlib.suppress(OSError):
             if not self.asked.keep:
                 os.rmdir(self.folder)
-
-
-def _spawn_aside(argv: Sequence[str], request: bytes) -> int:
-    """Starts a helper in a process group of its own, with `request` on stdin and stderr for what it says."""
-    source, sink = os.pipe()
-    pid = os.posix_spawnp(
-        argv[0], list(argv), quiet_environment(), setpgroup=0, setsigdef=[signal.SIGPIPE],
-        file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
-    )  # fmt: skip
-    os.close(source)
-    with contextlib.suppress(OSError):
-        os.write(sink, request)  # a request is far smaller than a pipe holds, so this cannot wait
-    os.close(sink)
-    return pid
 
 
 def _make_folder(wanted: str | None) -> str:
