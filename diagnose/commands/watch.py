@@ -69,7 +69,7 @@ def _watcher(given: WatchOptions) -> Watcher:
     catalogue = load_rules(*given.rules)
     lang = choose_language(given.lang, os.environ)
     translator = Translator(lang, rule_folders(*given.rules), catalogue.sentences)
-    return Watcher(GrowingFiles(given.paths), catalogue, translator, given.quiet_after, given.every or EVERY_S)
+    return Watcher(GrowingFiles(given.paths, catalogue), translator, given.quiet_after, given.every or EVERY_S)
 
 
 def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:

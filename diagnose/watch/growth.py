@@ -44,18 +44,32 @@ class Log:
 
 
 class GrowingFiles:
-    """Follows the files that paths, folders and patterns stand for, also those that appear later."""
+    """Follows the files that paths, folders and patterns stand for, also those that appear later, and scans them."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], catalogue: Catalogue) -> None:
         if not patterns:
             raise SourceError("watch: name the logs, folders or patterns to follow")
-        self._patterns = patterns
+        self.catalogue, self._patterns, self._rules = catalogue, patterns, ScanRules(catalogue)
+        self._logs: list[Log] = []  # that were read
         self._followed: dict[Inode, Log] = {}
         self._given: set[str] = set()  # names of what was rotated away
         self.unread: dict[str, str] = {}  # path -> why it cannot be followed
 
-    def added(self) -> Iterator[tuple[Log, bytes]]:
-        """Yield what was added since the last call, until every file is read to its end."""
+    def read_on(self) -> list[str]:
+        """Read what was added; yield the names of the files that grew."""
+        return list(dict.fromkeys([log.name for log, data in self._added() if self._add(log, data)]))
+
+    def scan(self) -> Scan:
+        """Yield the scan of everything so far, as if it had been read in one go."""
+        found = Scan(catalogue=self._rules.key)
+        for log in sorted(self._logs, key=lambda log: log.name):
+            if log.scan is not None:
+                found.sources[log.name] = seal(replace(log.scan, name=log.name))
+                found.gaps += [f"{log.name}: {gap}" for gap in log.scan.gaps]
+        return found
+
+    def _added(self) -> Iterator[tuple[Log, bytes]]:
+        """What was added since the last call, until every file is read to its end."""
         self._look_around()
         for inode, known in list(self._followed.items()):
             log = known
@@ -109,34 +123,13 @@ class GrowingFiles:
             log.name = next(name for n in range(1, MAX_FILES) if (name := f"{log.path}.{n}") not in taken)
             self._given.add(log.name)
 
-
-class GrowingScan:
-    """The scan of files that grow."""
-
-    def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
-        self._files, self._rules = files, ScanRules(catalogue)
-        self._logs: list[Log] = []  # that were read
-
-    def read_on(self) -> list[str]:
-        """Read what was added; yield the names of the files that grew."""
-        return list(dict.fromkeys([log.name for log, data in self._files.added() if self._add(log, data)]))
-
-    def scan(self) -> Scan:
-        """Yield the scan of everything so far, as if it had been read in one go."""
-        found = Scan(catalogue=self._rules.key)
-        for log in sorted(self._logs, key=lambda log: log.name):
-            if log.scan is not None:
-                found.sources[log.name] = seal(replace(log.scan, name=log.name))
-                found.gaps += [f"{log.name}: {gap}" for gap in log.scan.gaps]
-        return found
-
     def _add(self, log: Log, added: bytes) -> bool:
         is_known = log.scan is not None and log.scan.bytes >= KNOWN_BYTES
         if log.source is None or not (is_known or log.source.header):
             found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
             source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
             if source is None or source.skipped is not None:
-                self._files.unread[log.path] = (source and source.skipped) or "not a log that can be followed"
+                self.unread[log.path] = (source and source.skipped) or "not a log that can be followed"
                 return False
             if log.source is None:
                 self._logs.append(log)
