@@ -93,13 +93,9 @@ def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = No
 
 
 def tell(
-    scan: Scan,
-    catalogue: Catalogue,
-    job: JobContext | None = None,
-    tz: str | None = None,
-    rank_from: str | None = None,
+    scan: Scan, catalogue: Catalogue, job: JobContext | None = None, tz: str | None = None, rank_from: str | None = None,
     translator: Translator | None = None,
-) -> Report:
+) -> Report:  # fmt: skip
     """Yield the report on a scan."""
     translator = translator or Translator(None, rule_folders(), catalogue.sentences)
     was_on = gc.isenabled()

@@ -35,8 +35,7 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.now, self.step = folder, 1000.0, 0
-        files = GrowingFiles([str(folder)], load_rules())
-        self.watcher = Watcher(files, ENGLISH, clock=lambda: self.now, cpu=lambda: 0.0)
+        self.watcher = Watcher(GrowingFiles([str(folder)], load_rules()), ENGLISH, clock=lambda: self.now, cpu=lambda: 0.0)
 
     def write(self, rank: int, text: str, file: str = "") -> None:
         """Append to a rank's log."""
@@ -228,10 +227,9 @@ def test_ctrl_c_leaves_a_report_and_the_exit_code_of_a_finished_job(tmp_path: Pa
 
 def test_json_lines_end_with_the_verdict_when_the_process_ends(tmp_path: Path) -> None:
     (tmp_path / "rank2.log").write_text(TRACEBACK)
-    with (
-        subprocess.Popen(["cat"], stdin=subprocess.PIPE) as job,
-        started(str(tmp_path), "--format", "json", "--pid", str(job.pid)) as watch,
-    ):
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as job, started(
+        str(tmp_path), "--format", "json", "--pid", str(job.pid)
+    ) as watch:
         assert watch.stdout is not None and job.stdin is not None
         first = json.loads(watch.stdout.readline())
         job.stdin.close()
@@ -265,6 +263,4 @@ def test_an_error_amid_much_chatter_is_found_at_its_line(run: Run) -> None:
     assert ["memory.cuda-oom"] == [row.cause for row in said]
     number = int(said[0].place.rpartition(":")[2])
     assert "OutOfMemoryError" in (run.folder / "rank2.log").read_text().splitlines()[number - 1]
-    assert {row.file: row.lines for row in run.watcher.report().inputs} == {
-        str(run.folder / "rank2.log"): 2 * 5998 + 4 + 5000
-    }
+    assert {row.file: row.lines for row in run.watcher.report().inputs} == {str(run.folder / "rank2.log"): 2 * 5998 + 4 + 5000}

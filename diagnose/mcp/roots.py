@@ -101,12 +101,11 @@ def excerpt(path: str, shown: str, line: int, before: int, after: int) -> dict[s
 def _rows(path: str, shown: str, first: int, last: int) -> list[list[Any]]:
     """The numbered lines, read while the archive that holds them is open."""
     for source in find_sources([path], Deadline.after(SECONDS)):
-        is_meant = source.name in (path, shown) or shown.endswith(source.name.removeprefix(path))
-        if is_meant and source.skipped is not None:
+        if source.name not in (path, shown) and not shown.endswith(source.name.removeprefix(path)):
+            continue
+        if source.skipped is not None:
             raise UsageError(f"{shown} is not read: {source.skipped}")
-        if is_meant:
-            rows = _lines(source, first, last)
-            return [[number, raw[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")] for number, raw in rows]
+        return [[n, raw[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")] for n, raw in _lines(source, first, last)]
     raise UsageError(f"{shown}: nothing of this name is in {path}")
 
 
