@@ -36,15 +36,16 @@ def built(root: Path) -> dict[str, bytes]:
     import yaml
 
     from diagnose.catalogue.automaton import built_name, compiled
-    from diagnose.catalogue.load import as_json, load_rules
+    from diagnose.catalogue.compiled import to_bytes
+    from diagnose.catalogue.load import load_rules
     from diagnose.scan.scan_rules import ScanRules
 
     catalogue = load_rules(fresh=True)
     literals = ScanRules(catalogue).literals
     tables = sorted(path for path in root.glob("diagnose/*/*.yaml") if path.parent.name != "rules")
-    files = {f"{path.stem}.json": json.dumps(yaml.safe_load(path.read_bytes())).encode() for path in tables}
+    files = {f"{path.parent.name}-{path.stem}.json": json.dumps(yaml.safe_load(path.read_bytes())).encode() for path in tables}
     assert len(files) == len(tables), "two tables of one name"
-    files["catalogue.json"] = as_json(catalogue)
+    files["catalogue.json"] = to_bytes(catalogue)
     with suppress(ImportError):  # a system for which it has no wheel
         import hyperscan
 

@@ -31,10 +31,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
-        from .report.printable import one_line
-        from .report.redaction import redact_text
+        from .report.phrases import one_line
+        from .report.redaction import without_secrets
 
-        said = redact_text(one_line(str(error)), privacy=False)  # a file's name may hold anything, a URL a password
+        said = without_secrets(one_line(str(error)), privacy=False)  # a file's name may hold anything, a URL a password
         print(f"diagnose: {said}", file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt:

@@ -9,7 +9,6 @@ the end to this process.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections import Counter, deque
@@ -24,7 +23,7 @@ from .catalogue.rule import Rule
 from .errors import MissingExtra, SourceError, UsageError
 from .scan.parts import Part
 from .scan.reading import Progress, read_all
-from .scan.scan import Scan, SourceScan, scan_from_json, scan_to_json, source_from_json, source_to_json
+from .scan.scan import Scan, SourceScan
 from .scan.scanner import ScanRules
 from .scan.workers import scan_part, unread
 from .sources.bounds import Deadline
@@ -83,8 +82,8 @@ class _Pool:
             done, _ = self._ray.wait(list(running), num_returns=1, timeout=wait_s(deadline))
             for task in done:
                 batch = running.pop(task)
-                for index, text in zip(batch, self._texts(task, len(batch)), strict=True):
-                    yield index, source_from_json(json.loads(text)) if text else self._here(parts[index], deadline)
+                for index, found in zip(batch, self._answers(task, len(batch)), strict=True):
+                    yield index, found or self._here(parts[index], deadline)
             if not done and deadline.passed():
                 late = [n for batch in (*running.values(), *waiting) for n in batch]
                 for task in running:
@@ -92,7 +91,7 @@ class _Pool:
                 yield from ((n, unread(parts[n].source)) for n in late)
                 return
 
-    def _texts(self, task: Any, count: int) -> list[str | None]:
+    def _answers(self, task: Any, count: int) -> list[SourceScan | None]:
         """What a task answered; nothing for each part where Ray gave it up, after `TRIES` on different nodes."""
         try:
             return list(self._ray.get(task))
@@ -186,7 +185,7 @@ def scan_nodes(
         done, _ = ray.wait(waiting, num_returns=1, timeout=wait_s(deadline))
         for task in done:
             node = tasks[task]
-            result = found[node] = _result(ray, task, names[node])
+            result = found[node] = _result(ray, task)
             if progress and isinstance(result, Scan):
                 progress(names[node], sum(s.bytes for s in result.sources.values()))
         if not done and deadline.passed():
@@ -207,9 +206,10 @@ def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     return sorted(named, key=lambda row: row[1])
 
 
-def _result(ray: Any, task: Any, name: str) -> Scan | str:
+def _result(ray: Any, task: Any) -> Scan | str:
     try:
-        return scan_from_json(ray.get(task).encode(), name)
+        found: Scan = ray.get(task)
+        return found
     except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
         return "the node is gone"
     except ray.exceptions.RayError as error:
@@ -236,16 +236,16 @@ def _under(node: str, name: str) -> str:
     return f"{node}/{name.lstrip('/')}"
 
 
-# --- what runs on a node: parts of files, or whatever lies below some paths there, in; their scans as JSON out ---------
+# --- what runs on a node: parts of files, or whatever lies below some paths there, in; their scans out -----------------
 
 
-def scan_parts(given: Given, parts: Sequence[Part], left_s: float | None) -> list[str | None]:
+def scan_parts(given: Given, parts: Sequence[Part], left_s: float | None) -> list[SourceScan | None]:
     """Yield each part's scan; None where this node does not hold the file that the driver found."""
     rules, deadline = _rules(given), Deadline.after(left_s)
-    return [json.dumps(source_to_json(scan_part(p, rules, deadline))) if _is_here(p) else None for p in parts]
+    return [scan_part(p, rules, deadline) if _is_here(p) else None for p in parts]
 
 
-def scan_paths(given: Given, paths: Sequence[str], left_s: float | None) -> str:
+def scan_paths(given: Given, paths: Sequence[str], left_s: float | None) -> Scan:
     """Yield the scan of what lies below `paths` on this node; a path that is not there is a gap."""
     rules, deadline = _rules(given), Deadline.after(left_s)
     present: list[str] = []
@@ -257,7 +257,7 @@ def scan_paths(given: Given, paths: Sequence[str], left_s: float | None) -> str:
             gaps.append(str(error))
     scan = read_all(present, rules, deadline, workers=1) if present else Scan(catalogue=rules.key)
     scan.gaps += gaps
-    return scan_to_json(scan)
+    return scan
 
 
 def _rules(given: Given) -> ScanRules:

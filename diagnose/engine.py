@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 
+from .advice.fact_store import differences
 from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
 from .advice.sizes import idle_notices
@@ -145,7 +146,7 @@ def reduce(
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
     facts = read_facts(job)
-    notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
+    notices = (*differences(facts), *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
     said = (*scan.gaps, *(s.skipped for s in scan.sources.values() if s.skipped))
     if any("budget of time" in text for text in said):  # the first failure, or any, may stand where nobody looked

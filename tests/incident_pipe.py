@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from diagnose.advice.fact_store import Facts, gather_facts
+from diagnose.advice.fact_store import Facts, differences, gather_facts
 from diagnose.advice.facts import read_facts
 from diagnose.advice.known_bugs import settle_known_bugs
 from diagnose.advice.remedy import step_values, steps
@@ -76,7 +76,7 @@ def look(*paths: Path | str) -> Outcome:
         fields: dict[str, Any] = dict(root.first.fields) if root.first else dict(root.finding.fields) if root.finding else {}
         values = step_values(job, verdict, proof_of(job, verdict), facts, catalogue(), fields)
         advice = steps(catalogue().causes[root.cause], values)
-    notices = tuple(n.told(say) for n in (*facts.notices, *bugs, *idle_notices(facts)))
+    notices = tuple(n.told(say) for n in (*differences(facts), *bugs, *idle_notices(facts)))
     return Outcome(job, facts, verdict, notices, advice)
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
 from diagnose.advice.fact_store import Facts
-from diagnose.advice.limits import memory_numbers, propose_s, setting_for, size_bytes
 from diagnose.advice.remedy import restart_of, solved, steps, with_shared
-from diagnose.advice.sizes import nearest_with_micro
+from diagnose.advice.settings import size_bytes, timeout_setting
+from diagnose.advice.sizes import memory_numbers, nearest_with_micro, propose_s
 from diagnose.advice.statement import RemedyStep
 
 from .incident_pipe import catalogue, facts_of
@@ -134,7 +134,7 @@ def test_the_default_that_is_in_force_is_named_as_such() -> None:
     ],
 )
 def test_each_framework_has_its_own_time_out(framework: str, setting: str) -> None:
-    assert setting == setting_for(7200, facts_of(framework=framework))
+    assert setting == timeout_setting(7200, None, framework, None)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))

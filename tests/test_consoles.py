@@ -226,7 +226,7 @@ def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path)
     report = told(tmp_path, {"console.log": BROKEN})
     assert ("failed", "unknown") == (report.outcome, cause(report))
     assert 7 == report.diagnosis.evidence[0].line
-    assert any("rest of the traceback" in step.text for step in report.diagnosis.remedy)
+    assert any("rest of console.log" in step.text for step in report.diagnosis.remedy)
 
 
 def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:

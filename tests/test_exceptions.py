@@ -281,12 +281,6 @@ def logged(minute: int, pid: int, error: str = "TypeError: cannot unpack non-ite
     ]
 
 
-def test_another_exception_after_those_that_were_caught_is_the_cause() -> None:
-    other = ["Traceback (most recent call last):", '  File "/job/rl/main.py", line 9, in <module>', "KeyError: 'reward'"]
-    report = diagnose(Text("\n".join([*logged(1, 577), *logged(5, 577), *other]), name="rollout.log"))
-    assert report.diagnosis.evidence[0].line == 13
-
-
 def engine(minute: int) -> list[str]:
     at, who = f"11-10 10:{minute:02d}:20 [core.py:708]", "(EngineCore_DP0 pid=171)"
     return [

@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.advice.settings import (
-    command_facts,
-    file_facts,
-    framework_of,
-    launcher_of,
-    looks_like_command,
-    typed,
-    variable_facts,
-)
+from diagnose.advice.settings import command_facts, file_facts, looks_like_command, typed, variable_facts
 
 from .command_line import tell
 from .incident_pipe import FIXTURES, look, write
@@ -29,7 +21,7 @@ def _file(text: str) -> dict[str, object]:
 
 
 def _command(text: str) -> dict[str, object]:
-    return {s.name: s.value for s in command_facts(text, "given", 1)}
+    return dict(command_facts(text))
 
 
 # --- commands -----------------------------------------------------------------------------------------------------
@@ -65,7 +57,7 @@ def test_a_flag_states_a_fact(command: str, name: str, value: object) -> None:
     ],
 )
 def test_launcher_and_framework_are_told_from_the_command(command: str, launcher: str | None, framework: str) -> None:
-    assert (launcher, framework) == (launcher_of(command), framework_of(command))
+    assert (launcher, framework) == (_command(command).get("launcher"), _command(command).get("framework"))
 
 
 def test_a_data_folder_is_no_trainer() -> None:
@@ -73,7 +65,7 @@ def test_a_data_folder_is_no_trainer() -> None:
 
 
 def test_a_variable_that_may_be_a_secret_is_never_kept() -> None:
-    assert list(variable_facts("HF_TOKEN", "hf_abc", "x", 1)) == []
+    assert list(variable_facts("HF_TOKEN", "hf_abc")) == []
     assert {k: v for k, v in _command("HF_TOKEN=hf_abc WANDB_API_KEY=1 python train.py").items() if "token" in k} == {}
 
 
@@ -205,7 +197,7 @@ def test_facts_that_are_printed_hold_no_secret(tmp_path: Path) -> None:
 @given(st.text(max_size=300))
 def test_no_line_of_a_file_or_command_is_an_error(text: str) -> None:
     list(file_facts(list(enumerate(text.splitlines(), 1)), "x"))
-    list(command_facts(text, "x", 1))
+    list(command_facts(text))
     looks_like_command(text)
 
 

@@ -10,9 +10,8 @@ import pytest
 from diagnose import Text, diagnose
 from diagnose.errors import SourceError
 from diagnose.lines.prefix import read_lines
-from diagnose.sources.blocks import read_blocks
+from diagnose.sources.blocks import is_newest_first, read_blocks
 from diagnose.sources.escapes import without_escapes
-from diagnose.sources.exports import is_newest_first
 from diagnose.sources.normalise import normalise
 from diagnose.sources.quotes import FenceMask
 from diagnose.sources.source import find_sources

@@ -17,7 +17,7 @@ BUG, BATCH = "software.known-bug", "config.batch-size-mismatch"
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("incidents-1-batch-size", ["252 = 2 x 18 x 7", "266 = 2 x 19 x 7", "256 = 2 x 16 x 8", "126 = 2 x 9 x 7"]),
+        ("incidents-1-batch-size", ["252 = 2 x 18 x 7", "266 = 2 x 19 x 7", "256 = 2 x 16 x 8"]),
         ("incidents-2-reset-in-setup", ["10.42.0.12", "NCCL_SOCKET_IFNAME", "/dev/shm", "NCCL_P2P_DISABLE", "torch_extensions"]),
         ("incidents-3-vllm-weight-sync", ["vllm_sync_backend gloo", "NCCL_P2P_DISABLE", "0.4.2"]),
         ("incidents-4-slow-save", ["--ddp_timeout=1800 is the default", "--ddp_timeout 3600", "zero_to_fp32.py"]),

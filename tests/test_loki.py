@@ -58,7 +58,7 @@ def test_a_stream_whose_labels_follow_its_lines_is_not_read_under_the_labels_bef
     text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})[:-3]
     damage: list[str] = []
 
-    lines = (lines_of_answer(io.BytesIO(text.encode()).read, damage).read() or b"").decode().splitlines()
+    lines = lines_of_answer(io.BytesIO(text.encode()).read, damage)
 
     assert ["[pod/job-worker-0/pytorch] step 1", "step 2"] == [line.split(" ", 1)[1] for line in lines]
 
@@ -76,5 +76,5 @@ def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch)
 def test_of_an_answer_without_a_line_none_is_made_up(value: str) -> None:
     text = '{"status":"success","data":{"resultType":"streams","result":[{"stream":{},"values":[' + value + "]}]}}"
     damage: list[str] = []
-    assert lines_of_answer(io.BytesIO(text.encode()).read, damage).read() == b""
+    assert lines_of_answer(io.BytesIO(text.encode()).read, damage) == []
     assert "no lines of it could be read" in damage[0]

@@ -495,8 +495,3 @@ def test_a_console_that_may_be_cut_before_the_last_rank_prints_is_no_hang(form: 
 def test_a_rank_that_those_behind_it_have_passed_in_print_is_the_one_that_hangs(form: str) -> None:
     report = diagnose(Text("\n".join(_rounds(form, 0, 1, 3)), "job.log"))
     assert ("collective.straggler", [2]) == (cause(report), culprits(report))
-
-
-def test_a_console_that_goes_on_for_long_without_a_step_shows_who_is_behind() -> None:
-    log = [*_rounds("a rank of its own", 0, 1, 2), "2026-11-20 10:02:00,000 | INFO | rank 0 | queue depth 3"]
-    assert ("collective.straggler", [3]) == ((r := diagnose(Text("\n".join(log)))) and cause(r), culprits(r))

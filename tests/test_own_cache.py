@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import jinja2
 import pytest
 
 from diagnose.catalogue import automaton as native
@@ -14,7 +13,6 @@ from diagnose.catalogue import load as catalogue
 from diagnose.catalogue.automaton import Literal, automaton
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
-from diagnose.catalogue.sentences import KeptTemplates
 from diagnose.lines import cache as stored
 from diagnose.lines.cache import KEPT, read_own, write_own
 
@@ -85,7 +83,7 @@ def test_rules_of_a_user_lie_over_the_catalogue_that_came_with_the_wheel(
     overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = load_rules(overlay, fresh=True)
-    (tmp_path / "catalogue.json").write_bytes(catalogue.as_json(load_rules()))
+    (tmp_path / "catalogue.json").write_bytes(catalogue.to_bytes(load_rules()))
     monkeypatch.setattr(stored, "BUILT", tmp_path)
     monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)  # no YAML there
     catalogue._shipped.cache_clear()
@@ -188,14 +186,3 @@ def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch:
     kept.write_bytes(data)
     monkeypatch.setattr(hyperscan, "loadb", lambda *_: pytest.fail("was loaded"))
     assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
-
-
-def test_a_compiled_template_is_kept_when_the_process_ends() -> None:
-    text = "{{ n }} ranks"
-    environment = jinja2.Environment(loader=jinja2.DictLoader({"who": text}), bytecode_cache=(first := KeptTemplates()))
-    environment.get_template("who")
-    assert KeptTemplates().get_bucket(environment, "who", None, text).code is None
-    first._keep()
-
-    assert KeptTemplates().get_bucket(environment, "who", None, text).code is not None
-    assert KeptTemplates().get_bucket(environment, "who", None, "{{ n }} hosts").code is None

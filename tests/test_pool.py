@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from functools import cache
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -22,7 +22,7 @@ from diagnose.scan import parts as cutting
 from diagnose.scan import pool as pooling
 from diagnose.scan.parts import Part, cut_parts
 from diagnose.scan.pool import Pool
-from diagnose.scan.scan import SourceScan, source_to_json
+from diagnose.scan.scan import SourceScan
 from diagnose.scan.scanner import ScanRules
 from diagnose.scan.workers import UNREAD, scan_part
 from diagnose.sources.bounds import Deadline
@@ -50,7 +50,7 @@ def some_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
 
 
 def plain(found: dict[int, SourceScan]) -> list[str]:
-    return [json.dumps(source_to_json(found[index])) for index in sorted(found)]
+    return [repr(found[index]) for index in sorted(found)]
 
 
 def here(parts: list[Part]) -> list[str]:
@@ -88,20 +88,20 @@ def during(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
 def asked_once(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> list[int]:
     """Have `act` done to a worker that has just been given its first part; this process waits until then."""
     asked: list[int] = []
-    real = pooling.part_to_json
+    real = pooling.send
 
-    def part_to_json(part: Part) -> dict[str, object]:
-        if not asked:
-            asked.append(part.start or 0)
+    def send(stream: BinaryIO, what: Any) -> None:
+        if isinstance(what[0], Part) and not asked:
+            asked.append(what[0].start or 0)
             act(children()[-1])  # the youngest
-        return real(part)
+        real(stream, what)
 
     def wait() -> None:
         ends = time.monotonic() + HUNG_S
         while not asked and time.monotonic() < ends:
             time.sleep(0.01)
 
-    monkeypatch.setattr(pooling, "part_to_json", part_to_json)
+    monkeypatch.setattr(pooling, "send", send)
     during(monkeypatch, wait)
     return asked
 

@@ -10,7 +10,7 @@ import pytest
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.scan.kept import Hit
 from diagnose.scan.progress import ProgressLines
-from diagnose.scan.scan import SourceScan, seal
+from diagnose.scan.scan import SourceScan
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
@@ -34,7 +34,7 @@ def scan_of(data: bytes, block_bytes: int = 1 << 20) -> SourceScan:
     scanner = Scanner(rules(), "x.log")
     for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().marks_of):
         scanner.feed(block)
-    return seal(scanner.finish())
+    return scanner.finish()
 
 
 def test_each_of_256_woven_ranks_has_its_first_and_last_step() -> None:
@@ -79,7 +79,9 @@ def test_a_short_log_has_the_signs_of_life_that_a_long_one_has() -> None:
     assert steps(scan_of(short)) == steps(scan_of(short + b"idle\n" * 20_000))
 
 
-def test_who_was_heard_once_stays_heard_where_the_pattern_runs_out_of_time_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_heard_once_stays_heard_where_the_pattern_runs_out_of_time_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     answers = iter([Hit("a.life/step", 0, 1, 0, {"step": 1})])
     monkeypatch.setattr(ProgressLines, "verify", lambda *_: next(answers, None))
     assert steps(scan_of(b"step 1 loss 1.5\nstep 2 loss 1.5\n")) == {"": (1, 1)}

@@ -31,8 +31,7 @@ from diagnose.report.parts import (
     Symptom,
     TimelineEntry,
 )
-from diagnose.report.phrases import WORDS, who, words
-from diagnose.report.printable import printable, printable_spans
+from diagnose.report.phrases import WORDS, printable, printable_spans, who, words
 from diagnose.report.report import Report
 from diagnose.views.folding import choose_moments, limits_of
 from diagnose.views.rendering import TEMPLATES, _environment, render
@@ -408,8 +407,8 @@ def test_the_folder_that_all_inputs_share_is_named_once():
 
 
 def test_a_short_timeline_keeps_what_tells_of_the_root():
-    others = [(TimelineEntry(cause="network.connection-reset", text=str(n)), None) for n in range(40)]
-    root = (TimelineEntry(cause="memory.cuda-oom"), None)
+    others = [TimelineEntry(cause="network.connection-reset", text=str(n)) for n in range(40)]
+    root = TimelineEntry(cause="memory.cuda-oom")
     assert choose_moments([*others, root], "memory.cuda-oom", 4) == [*others[:3], root]
 
 

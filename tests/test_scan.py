@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, reduce
 
 import pytest
 import regex
@@ -16,9 +15,9 @@ from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
 from diagnose.scan.kept import CENSUS, FEW, is_frame
-from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal, source_to_json
+from diagnose.scan.scan import Scan, SourceScan, merge, scan_from_json, scan_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
-from diagnose.sources.blocks import cut_blocks, normalise_blocks
+from diagnose.sources.blocks import Block, cut_blocks, normalise_blocks
 
 
 def rule(name: str, pattern: str, *literals: str, match: str = "line", role: str = "symptom", **more: object) -> Rule:
@@ -47,15 +46,20 @@ def rules() -> ScanRules:
     return ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, {}, "test"))
 
 
-def part(data: bytes, *, later: bool = False, block_bytes: int = 1 << 20) -> SourceScan:
-    scanner = Scanner(rules(), "x.log", later_part=later)
-    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().marks_of):
+def blocks(data: bytes, block_bytes: int = 1 << 20) -> Iterator[Block]:
+    return normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().marks_of)
+
+
+def part(data: bytes, above: bytes = b"", below: bytes = b"", block_bytes: int = 1 << 20) -> SourceScan:
+    scanner = Scanner(rules(), "x.log")
+    scanner.look_back(b"".join(block.data for block in blocks(above)))
+    for block in blocks(data, block_bytes):
         scanner.feed(block)
-    return scanner.finish()
+    return scanner.finish(blocks(below))
 
 
 def text_of(scan: SourceScan) -> str:
-    return json.dumps(source_to_json(scan), indent=0)
+    return repr(scan)
 
 
 TRACEBACK = [
@@ -124,7 +128,8 @@ def logs(draw: st.DrawFn) -> list[bytes]:
 
 
 def joined(parts: Sequence[Sequence[bytes]], block_bytes: int = 1 << 20) -> SourceScan:
-    return merge_all(part(b"".join(p), later=i > 0, block_bytes=block_bytes) for i, p in enumerate(parts))
+    data = [b"".join(p) for p in parts]
+    return reduce(merge, [part(p, b"".join(data[:i]), b"".join(data[i + 1 :]), block_bytes) for i, p in enumerate(data)])
 
 
 @settings(max_examples=60, deadline=None)
@@ -158,7 +163,7 @@ def test_the_last_sign_of_life_is_found_near_the_start_however_small_the_blocks(
 @settings(max_examples=40, deadline=None)
 @given(logs())
 def test_a_scan_survives_its_json(lines: list[bytes]) -> None:
-    scan = Scan({"x.log": part(b"".join(lines), later=True)}, "key", ["gap"])
+    scan = Scan({"x.log": part(b"".join(lines))}, "key", ["gap"])
     written = scan_to_json(scan)
     assert scan_to_json(scan_from_json(written.encode("utf-8", "surrogatepass"), "x")) == written
 
@@ -187,7 +192,7 @@ def naive(lines: Sequence[bytes]) -> set[tuple[str, int]]:
 @given(logs())
 def test_a_naive_reader_finds_the_same_lines(lines: list[bytes]) -> None:
     short = [x for x in lines if len(x) < 8000 and b"\x1b" not in x]
-    scan = seal(part(b"".join(short)))
+    scan = part(b"".join(short))
     line_rules = {r.id for r in RULES if r.match == "line"}
     uncapped = {key[0] for key, t in scan.tallies.items()} - {key[0] for key, t in scan.tallies.items() if t.at_least}
     wanted = {x for x in naive(short) if x[0] in uncapped or not any(k[0] == x[0] for k in scan.tallies)}
@@ -213,7 +218,7 @@ def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list
 
 def test_a_rule_keeps_its_first_and_last_hits_by_each_speaker() -> None:
     lines = [f"[rank{n % 2}]: recv: {n} Connection reset by peer\n".encode() for n in range(2000)]
-    tally = seal(part(b"".join(lines))).tallies[("a.reset/peer", "[rank1]:")]
+    tally = part(b"".join(lines)).tallies[("a.reset/peer", "[rank1]:")]
     kept = [h.line for h in tally.hits()]
     assert kept == [*range(2, 2 + 2 * FEW, 2), *range(2002 - 2 * FEW, 2002, 2)]
     assert tally.at_least
@@ -221,7 +226,7 @@ def test_a_rule_keeps_its_first_and_last_hits_by_each_speaker() -> None:
 
 def test_all_hits_of_a_census_rule_are_kept_below_the_larger_cap() -> None:
     lines = [WATCHDOG.format(r=0, n=n).encode() + b"\n" for n in range(2 * CENSUS - 1)]
-    (tally,) = (t for (name, _), t in seal(part(b"".join(lines))).tallies.items() if name == "a.timeout/watchdog")
+    (tally,) = (t for (name, _), t in part(b"".join(lines)).tallies.items() if name == "a.timeout/watchdog")
     assert [h.fields for h in tally.hits()] == [{"seq": n} for n in range(2 * CENSUS - 1)]
     assert not tally.at_least
 
@@ -229,9 +234,9 @@ def test_all_hits_of_a_census_rule_are_kept_below_the_larger_cap() -> None:
 def test_the_last_hit_is_exact_behind_lines_that_only_hold_the_literal() -> None:
     hit, miss = b"Connection reset by peer\n", b"a reset by peer of nobody\n"
     data = hit * 50 + miss * 3000 + hit + miss * 3000
-    assert [h.line for h in seal(part(data)).hits()][-1] == 3051
+    assert [h.line for h in part(data).hits()][-1] == 3051
 
 
 def test_source_code_below_a_frame_is_no_message() -> None:
     data = b'  File "a.py", line 3, in f\n    log("CUDA out of memory. Tried to allocate")\n'
-    assert [h.rule for h in seal(part(data)).hits() if h.rule == "a.oom/line"] == []
+    assert [h.rule for h in part(data).hits() if h.rule == "a.oom/line"] == []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from diagnose.lines.cache import tables
+from diagnose.lines.prefix import read_lines
+from diagnose.sources.exports import lines_of_threads
 from diagnose.traces.stack_forms import FORMS, read_process, read_thread
 from diagnose.traces.stacks import find_stacks
 
-from .test_stacks import PYSPY, dump_of, lines_of
+from .test_stacks import PYSPY, dump_of
 
 
 @pytest.mark.parametrize(
@@ -89,9 +93,12 @@ def test_ray_stack():
 
 
 def test_pyspy_json_of_several_processes_in_one_file():
-    thread = '[\n  {\n    "pid": %d,\n    "thread_id": 1,\n    "thread_name": "MainThread",\n    "frames": []\n  }\n]\n'
-    found = find_stacks(lines_of(thread % 7 + thread % 8))
-    assert [(7, 1, 8), (8, 9, 16)] == [(dump.pid, dump.line, dump.end_line) for dump in found]
+    thread = (
+        '[\n  {\n    "pid": %d,\n    "thread_id": 1,\n    "thread_name": "MainThread",\n    "frames": [{"name": "f"}]\n  }\n]\n'
+    )
+    text = "\n".join(lines_of_threads(io.BytesIO((thread % 7 + thread % 8).encode()).read, []))
+    found = find_stacks([x for number, raw in enumerate(text.split("\n"), 1) for x in read_lines(number, raw)])
+    assert [(7, 2), (8, 10)] == [(dump.pid, dump.line) for dump in found]
 
 
 @pytest.mark.parametrize(("table", "read"), [("processes", read_process), ("threads", read_thread)])

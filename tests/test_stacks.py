@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import textwrap
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.lines.prefix import Line, read_lines
+from diagnose.sources.exports import lines_of_threads
 from diagnose.traces.stack_forms import StackDump
 from diagnose.traces.stacks import find_stacks
 
@@ -59,7 +61,7 @@ def test_heading_of_a_local_rank_and_a_list_without_the_process_name_no_rank(hea
 def test_pyspy_json():
     frames = [{"name": "all_reduce", "short_filename": "c10d.py", "line": 3}, {"name": "<module>", "filename": "a.py"}]
     text = json.dumps([{"pid": 7, "thread_id": 1, "thread_name": "MainThread", "active": False, "frames": frames}])
-    dump = dump_of(text)
+    dump = dump_of("\n".join(lines_of_threads(io.BytesIO(text.encode()).read, [])))
     assert (dump.pid, [f.function for f in dump.threads[0].frames]) == (7, ["<module>", "all_reduce"])
 
 
@@ -130,4 +132,4 @@ def test_any_mix_of_lines_is_read(texts):
 @settings(max_examples=100, deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["pid", "frames", "thread_id", "name", "line"]), inner, max_size=4), max_leaves=12))
 def test_any_json_is_read(value):
-    find_stacks(lines_of(json.dumps([value, {"thread_id": 1}])))
+    lines_of_threads(io.BytesIO(json.dumps([value, {"thread_id": 1}]).encode()).read, [])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from diagnose import Text, diagnose
 from diagnose.report.report import Report
 
-from .told import cause, culprits, told
+from .told import cause, culprits
 
 
 def verdict(text: str) -> Report:
@@ -84,21 +82,6 @@ def test_processes_of_several_attempts_are_not_counted_together() -> None:
     )  # fmt: skip
 
     assert [row.rank for row in report.ranks] == [0, 1, 2]
-
-
-def test_ranks_count_on_in_the_folders_of_one_attempt(tmp_path: Path) -> None:
-    lost = exception(5, CLOSED)
-    report = told(
-        tmp_path,
-        {
-            "none_x1y2/attempt_0/1/stderr.log": lost,
-            "none_x1y2/attempt_0/1/stdout.log": "step 4 loss 2.0\n",
-            "none_x1y2/attempt_0/2/stderr.log": "",
-            "none_x1y2/attempt_0/2/stdout.log": "step 4 loss 2.0\n",
-        },
-    )
-
-    assert [row.rank for row in report.ranks if row.last_step == 4] == [5, 6]
 
 
 FIRST = steps(4) + exception(3, "ValueError: bad shard") + sent(11) + failed(3, 14, 1)

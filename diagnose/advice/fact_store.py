@@ -9,7 +9,7 @@ from ..catalogue.sentences import Sentence
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from .settings import NAMES, Stated, Value
-from .statement import Evidence, Fact, FactValue, Remark, Step
+from .statement import Evidence, Fact, FactValue, Remark, RemedyStep
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -25,7 +25,7 @@ _RELEASE = lazy(r"v?[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}")  # of `22.05-pb`, which is
 
 @record
 class Known:
-    """One value of one fact, and every statement of it."""
+    """One value of one fact, and every statement of it, the surest first."""
 
     value: Value
     stated: tuple[Stated, ...]
@@ -41,19 +41,15 @@ class Known:
         return tuple(sorted({s.host for s in self.stated if s.host}))
 
     @property
-    def best(self) -> Stated:
-        """The surest statement of it."""
-        return min(self.stated, key=lambda s: (-s.surety, s.source, s.line or 0))
-
-    @property
     def surety(self) -> int:
         """3: a running process printed it, 2: a command or file asks for it, 1: inferred."""
-        return self.best.surety
+        return self.stated[0].surety
 
     @property
     def place(self) -> str:
         """Where the best statement stands, as `file:line`."""
-        return self.best.source if self.best.line is None else f"{self.best.source}:{self.best.line}"
+        best = self.stated[0]
+        return best.source if best.line is None else f"{best.source}:{best.line}"
 
 
 @record
@@ -62,7 +58,6 @@ class Facts:
 
     known: Mapping[str, tuple[Known, ...]]
     packages: frozenset[str] = frozenset()
-    notices: tuple[Remark, ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:
         """Yield the best value of a fact."""
@@ -107,8 +102,8 @@ def gather_facts(stated: Iterable[Stated]) -> dict[str, tuple[Known, ...]]:
 
 def _known(group: Sequence[Stated]) -> Known:
     """Of `2.6.0` and `2.6.0+cu124` the longer print, of other values the first."""
-    is_version = group[0].name.endswith("_version")
-    return Known(max(group, key=lambda s: len(str(s.value))).value if is_version else group[0].value, tuple(group))
+    longest = max(group, key=lambda s: len(str(s.value)) if s.name.endswith("_version") else 0)
+    return Known(longest.value, tuple(sorted(group, key=lambda s: (-s.surety, s.source, s.line or 0))))
 
 
 def _order(known: Known) -> tuple[int, int, int]:
@@ -178,21 +173,20 @@ def _contradictions(name: str, values: Sequence[Known]) -> Iterator[Remark]:
     sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
     run, file = (next((v for v in values if v.surety == surety), None) for surety in (3, 2))
     if len(printed) > 1 and not any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        key, proof, shown = "advice.differs", printed, printed[:MAX_SHOWN]
+        key, proof, shown = "differs", printed, printed[:MAX_SHOWN]
         rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
         said: dict[str, Any] = {"values": rows}
     elif run is not None and file is not None and (name.endswith("_version") or name in _SHARED):
-        key, proof, said = "advice.file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
+        key, proof, said = "file-differs", [run, file], {"run": run.value, "place": file.place, "file": file.value}
     else:
         return
     package = name.removesuffix("_version")
-    spelled, step = NAMES["spelled"].get(package, package), Step("fix", Sentence("advice.one-configuration"))
+    spelled = NAMES["spelled"].get(package, package)
     named = Sentence("advice.setting" if package == name else "advice.version-of", {"name": spelled})
-    if package != name:
-        command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
-        step = Step("fix", Sentence("advice.one-version", {"name": spelled}), NAMES["prints"].get(package, command))
-    topic = Sentence("advice.differs-topic", {"name": named})
-    yield Remark(topic, Sentence(key, {"name": named, **said}), _evidence(name, proof), (step,))
+    command = f'python -c "import {package}; print({package}.__version__, {package}.__file__)"'
+    alike = RemedyStep("fix", "one-version", NAMES["prints"].get(package, command))
+    step = RemedyStep("fix", "one-configuration") if package == name else alike
+    yield Remark(key, {"name": named, "spelled": spelled, **said}, _evidence(name, proof), (step,))
 
 
 def _asked_and_started(facts: Facts) -> Iterator[Remark]:
@@ -205,11 +199,10 @@ def _asked_and_started(facts: Facts) -> Iterator[Remark]:
         asked, nodes = next((k for k in facts.all("gpus_per_node") if k.surety == 2), None), facts.number("nnodes") or 1
     if asked is not None and isinstance(asked.value, int) and asked.value * nodes != started.value:
         said = {"place": asked.place, "asked": asked.value * nodes, "started": started.value}
-        step = Step("now", Sentence("advice.count-processes"), "nvidia-smi -L; env | grep -E 'WORLD_SIZE|NTASKS|VISIBLE'")
-        text, topic = Sentence("advice.asked-and-started", said), Sentence("advice.asked-and-started-topic")
-        yield Remark(topic, text, _evidence("world_size", [started, asked]), (step,))
+        step = RemedyStep("now", "count-processes", "nvidia-smi -L; env | grep -E 'WORLD_SIZE|NTASKS|VISIBLE'")
+        yield Remark("asked-and-started", said, _evidence("world_size", [started, asked]), (step,))
 
 
 def _evidence(name: str, values: Sequence[Known]) -> tuple[Evidence, ...]:
-    shown = ((value.best, f"{name} = {value.value}") for value in values[:MAX_SHOWN])
+    shown = ((value.stated[0], f"{name} = {value.value}") for value in values[:MAX_SHOWN])
     return tuple(Evidence(by.source, by.line, None, by.rank, by.host, text=text) for by, text in shown)

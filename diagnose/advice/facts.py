@@ -16,17 +16,17 @@ from ..job.identity_table import GUESSED
 from ..job.job import Job
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from .fact_store import Facts, differences, gather_facts
+from .fact_store import Facts, gather_facts
 from .settings import (
     NAMES,
     PACKAGES,
+    Pair,
     Stated,
     command_facts,
     file_facts,
-    framework_of,
     package_name,
-    stated_setting,
-    trainer_of,
+    program_facts,
+    setting_facts,
     variable_facts,
 )
 
@@ -45,16 +45,15 @@ def read_facts(job: Job) -> Facts:
     """Yield everything that `job` states about itself."""
     stated = list(_stated(job))
     stated += platform_facts(job, Facts(gather_facts(stated), _packages(stated)))
-    facts = Facts(gather_facts(stated), _packages(stated))
-    return Facts(facts.known, facts.packages, differences(facts))
+    return Facts(gather_facts(stated), _packages(stated))
 
 
 def _stated(job: Job) -> Iterator[Stated]:
     context = {s.name for s in job.sources if s.kind == "context"}  # read whole, by `file_facts`
     for event in job.events:
         if event.source not in context:
-            for one in event_facts(event.rule, event.fields, event.text):
-                yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
+            told = event_facts(event.rule, event.fields, event.text)
+            yield from (Stated(*fact, event.source, event.line, surety, event.rank, event.host) for fact, surety in told)
     for source in job.sources:
         if source.name in context:
             yield from file_facts(sorted({x.number: x.raw for x in reversed(source.head())}.items()), source.name)
@@ -78,37 +77,35 @@ def _world(job: Job, context: set[str]) -> Iterator[Stated]:
         yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
 
 
-def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
+def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[tuple[Pair, int]]:
     """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` and `value`."""
-    value = str(fields.get("value", ""))
+    value, printed = str(fields.get("value", "")), list[Pair]()
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
         seconds, rest = divmod(fields["timeout_ms"], 1000)
-        yield Stated("nccl_timeout_s", seconds + rest / 1000 if rest else seconds, "", None, 3)
+        printed.append(("nccl_timeout_s", seconds + rest / 1000 if rest else seconds))
     if rule.tells != "fact":
-        for name, captured in fields.items():
-            is_version = name.endswith("_version") and isinstance(captured, str) and "." in captured
-            if is_version or name == INTERFACE:
-                yield Stated(name, captured, "", None, 3)
+        versions = ((n, v) for n, v in fields.items() if n.endswith("_version") and isinstance(v, str) and "." in v)
+        printed += [*versions, *((n, v) for n, v in fields.items() if n == INTERFACE)]
     elif "setting" in fields:
-        yield from stated_setting(str(fields["setting"]), value, "", None, 3)
+        printed += setting_facts(str(fields["setting"]), value)
     elif "variable" in fields:
-        yield from variable_facts(str(fields["variable"]), value, "", None, 3)
+        printed += variable_facts(str(fields["variable"]), value)
     elif "package" in fields:
         package = PACKAGES.get(package_name(str(fields["package"])))
-        yield from [Stated(package, value, "", None, 2)] if package else []
+        yield from [((package, value), 2)] if package else []
     else:
-        yield from _named(fields)
+        printed += _named(fields)
         if "command" in fields or "launcher" in fields:
-            yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
+            yield from ((fact, 2) for fact in command_facts(str(fields.get("command") or text.lstrip("+$ "))))
+    yield from ((fact, 3) for fact in printed)
 
 
-def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
+def _named(fields: Mapping[str, Any]) -> Iterator[Pair]:
     for key, captured in fields.items():
         name = "processes_asked" if key == "world_size" and "launcher" in fields else NAMES["aliases"].get(key, key)
         is_fact = key not in NO_FACTS and name != "world_size"  # see `_world`
         if is_fact and isinstance(captured, (str, int, float)):
-            in_minutes = key == "timeout_min" and not isinstance(captured, str)
-            yield Stated(name, captured * 60 if in_minutes else captured, "", None, 3)
+            yield name, captured * 60 if key == "timeout_min" and not isinstance(captured, str) else captured
 
 
 def _packages(stated: Sequence[Stated]) -> frozenset[str]:
@@ -123,22 +120,20 @@ def _duration_facts(job: Job) -> Iterator[Stated]:
     """Yield the longest whole duration of each kind of slow work, with the line where it ended."""
     longest_of: dict[str, str] = NAMES["longest"]
     longest: dict[str, tuple[float, Event]] = {}
-    begun: dict[tuple[str, str, int | None, int], Event] = {}
+    begun: dict[tuple[str | None, str, int | None, int], Event] = {}
     for event in job.events:
-        activity = str(event.rule.activity)
-        if activity not in longest_of or event.rule.tells not in ("activity", "activity-end"):
-            continue
+        activity = event.rule.activity
         key = (activity, event.source, event.rank, event.attempt)
-        if event.rule.tells == "activity":
+        if activity in longest_of and event.rule.tells == "activity":
             begun.setdefault(key, event)
-            continue
-        start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it, else from its beginning
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-            is_timed = start is not None and start.time is not None and event.time is not None
-            seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
-            seconds = seconds if seconds < MAX_S else 0.0
-        if seconds > longest.get(activity, (0.0, event))[0]:
-            longest[activity] = (float(seconds), event)
+        elif activity in longest_of and event.rule.tells == "activity-end":
+            start, seconds = begun.pop(key, None), event.fields.get("seconds")  # as the line states it
+            if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):  # else from its beginning
+                is_timed = start is not None and start.time is not None and event.time is not None
+                seconds = (event.time or 0.0) - (start.time or 0.0) if is_timed and start is not None else 0.0
+                seconds = seconds if seconds < MAX_S else 0.0
+            if seconds > longest.get(activity, (0.0, event))[0]:
+                longest[activity] = (float(seconds), event)
     for name, (seconds, last) in sorted(longest.items()):
         yield Stated(longest_of[name], round(seconds, 1), last.source, last.line, 3)
 
@@ -150,13 +145,12 @@ def _package_facts(job: Job) -> Iterator[Stated]:
         for tb in source.tracebacks[:MAX_TRACEBACKS]:
             frames = (*tb.frames, *(frame for link in tb.links for frame in link.frames))
             files = {frame.file: None for frame in frames if frame.file not in seen}
-            seen.update(files)
-            for stated in (stated for file in files for stated in path_facts(file) if stated not in seen):
-                seen.add(stated)
-                yield Stated(*stated, source.name, tb.line, 1)
+            facts = {fact: None for file in files for fact in path_facts(file) if fact not in seen}
+            seen.update(files, facts)
+            yield from (Stated(*fact, source.name, tb.line, 1) for fact in facts)
 
 
-def path_facts(path: str) -> Iterator[tuple[str, str]]:
+def path_facts(path: str) -> Iterator[Pair]:
     """Yield what one path of a frame tells."""
     if path[1:3] == ":\\":
         yield "system", "windows"
@@ -166,10 +160,7 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
         yield f"{versioned['package'].lower()}_version", versioned["version"]
     if python := _PYTHON.search(path):
         yield "python_version", python["version"]
-    if trainer := trainer_of(path) if "/trl/" in path else None:
-        yield "trainer", trainer
-    if framework := framework_of(path):
-        yield "framework", framework
+    yield from (fact for fact in program_facts(path) if fact[0] != "trainer" or "/trl/" in path)
 
 
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
@@ -195,19 +186,17 @@ def _place(
     job: Job, facts: Facts, rules: Mapping[str, Event], failures: Sequence[Event], shown: Mapping[str, list[str]]
 ) -> Place | None:
     """Where the first evidence stands: rules by name, files, words of failures, facts, packages."""
-    for rule, event in rules.items():
-        if any(rule == word or rule.startswith(f"{word}-") for word in shown.get("rules", ())):
-            return event.source, event.line
-    files = tuple(shown.get("files", ()))
-    for source in job.sources if files else ():
-        if source.name.rpartition("/")[2].startswith(files):
-            return source.name, None
-    for event in failures:
-        if any(word in event.raw for word in shown.get("words", ())):
-            return event.source, event.line
-    stated = next((known.stated[0] for fact in shown.get("facts", ()) for known in facts.all(fact)), None)
-    if stated is not None:
-        return stated.source, stated.line
+    names, files = shown.get("rules", ()), tuple(shown.get("files", ()))
+    told = (e for rule, e in rules.items() if any(rule == name or rule.startswith(f"{name}-") for name in names))
+    said = (e for e in failures if any(word in e.raw for word in shown.get("words", ())))
+    if (event := next(told, None)) is not None:
+        return event.source, event.line
+    named = (s.name for s in job.sources if files and s.name.rpartition("/")[2].startswith(files))
+    if (name := next(named, None)) is not None:
+        return name, None
+    stated = (known.stated[0] for fact in shown.get("facts", ()) for known in facts.all(fact))
+    if (found := next(said, None) or next(stated, None)) is not None:
+        return found.source, found.line
     return ("logs", None) if facts.packages.intersection(shown.get("packages", ())) else None
 
 
@@ -223,7 +212,7 @@ def _hosts(job: Job, facts: Facts) -> int | None:
     """How many hosts the job has; None where ranks may run on hosts of which nothing is seen."""
     seen, stated = len(job.hosts), facts.number("nnodes")
     world, local = job.world_size, job.places.local_world or facts.number("gpus_per_node")
-    if seen > 1 or (stated or 0) > 1:
+    if max(seen, stated or 0) > 1:
         return max(seen, stated or 0)
     if stated == 1 or world == 1:
         return 1

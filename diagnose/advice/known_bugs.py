@@ -3,30 +3,29 @@
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
 reading, with the command that settles it); of another version it says nothing. Bugs without words of their own (a hang
-of one version) are rows of a table: version and symptom together prove them, or a notice is all that follows.
+of one version) are rows of a table, each of which stands for such a rule: version and symptom together prove them, or a
+notice is all that follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Role, Rule
-from ..catalogue.sentences import Sentence
 from ..job.event import FAILING, Event
 from ..job.job import Job
 from .fact_store import Facts, in_range
 from .settings import NAMES, PACKAGES
-from .sizes import Flags
-from .statement import Evidence, Remark, Step
+from .statement import Evidence, Flags, Remark, RemedyStep
 
 BUGS = "software.known-bug"
 FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 BY_VERSION = "software/known-bug/versions.table.yaml"  # bugs that print nothing of their own
+MENDS = ("library", "affected", "fixed_in", "way_round", "command", "upgrade")  # columns that remedies ask for
 CONNECTIONS = ("nccl.", "network.")
 INSTALLED = "installed"  # symptom of bugs that fail nothing
 SIZES_DIFFER = "sizes-differ"
@@ -47,9 +46,9 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     roles = _roles_of_confirmed(job, confirmed, fixes)
     for event in (*possible, *(e for e in versioned if answers[e.rule.id] == "refuted")):
         roles[event] = "context"  # what may be a bug must not explain what is known to have happened
-    changed = {*roles, *(e for e in job.events if e.cause == BUGS)}
-    mended = {e: {**details(e.rule, fixes, facts), **e.fields} if e.cause == BUGS else e.fields for e in changed}
-    told = {e: e.but(role=roles.get(e, e.role), fields=mended[e]) for e in changed}
+    changed = [e for e in job.events if e in roles or e.cause == BUGS]
+    mends = {e: details(e.rule, fixes, facts) if e.cause == BUGS else {} for e in changed}
+    told = {e: e.but(role=roles.get(e, e.role), fields={**mends[e], **e.fields}) for e in changed}
     job.revise({event: (new,) for event, new in told.items()})
     settled = [told.get(e, e) for e in versioned]
     heard = {(e.source, e.line) for e in settled if e.role in FAILING} | {(e.source, e.line) for e in confirmed}
@@ -58,22 +57,16 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Rem
     job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
-    notices = []
-    for _, event in sorted(first.items()):
-        shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
-        row = {"title": event.rule.title, **fixes.get(event.rule.id.rpartition("/")[2], {})}
-        notices.append(_possible({**row, **details(event.rule, fixes, facts)}, event.rule.applies_to, (shown,), facts))
+    notices = (_possible(event.rule, fixes, facts, [event]) for _, event in sorted(first.items()))
     return (*notices, *by_version)
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
     """Tell what the facts say of a rule's `applies_to`; a bug of a library of which nothing is seen is refuted."""
-    holds, seen = judge(rule.applies_to, facts)
+    holds, is_seen, is_open = judge(rule.applies_to, facts)
     if holds is not None:
         return "confirmed" if holds else "refuted"
-    if rule.role == "cause":
-        return "possible"
-    return "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
+    return "possible" if rule.role == "cause" or (is_open and (is_seen or rule.role == "symptom")) else "refuted"
 
 
 def _roles_of_confirmed(job: Job, confirmed: Sequence[Event], fixes: Mapping[str, Row]) -> dict[Event, Role]:
@@ -98,19 +91,15 @@ def fixes_of(catalogue: Catalogue) -> dict[str, Row]:
 
 
 def details(rule: Rule, fixes: Mapping[str, Row], facts: Facts) -> dict[str, Any]:
-    """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
-    row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and not k.endswith("_zh")}
-    row["reference"] = next(iter(rule.references), None)
-    if library := _library(rule, fixes):
-        row |= {"library": library, **_versions(library, rule.applies_to, facts)}
-    return {k: v for k, v in row.items() if v is not None}
-
-
-def _versions(library: str, applies_to: Mapping[str, str], facts: Facts) -> dict[str, Any]:
-    """The versions affected and installed, and those of the other libraries that the bug needs: `vllm 0.4.3`."""
-    versions = {n: facts.get(version_fact(n)) for n in (library, *ranges_of(applies_to))}
-    beside = ", ".join(f"{n} {v}" for n, v in versions.items() if n != library and v is not None) or None
-    return {"affected": applies_to.get(library), "installed": versions[library], "beside": beside}
+    """Yield what is known of a rule's bug: what mends it, its reference, and the versions of what it needs."""
+    row, library = fixes.get(rule.id.rpartition("/")[2], {}), _library(rule, fixes)
+    found = {"reference": next(iter(rule.references), None), **{k: row[k] for k in MENDS if row.get(k)}}
+    if library:
+        versions = {n: facts.get(version_fact(n)) for n in (library, *ranges_of(rule.applies_to))}
+        beside = ", ".join(f"{n} {v}" for n, v in versions.items() if n != library and v is not None) or None
+        affected = rule.applies_to.get(library)
+        found |= {"library": library, "affected": affected, "installed": versions[library], "beside": beside}
+    return {k: v for k, v in found.items() if v is not None}
 
 
 def _library(rule: Rule, fixes: Mapping[str, Row]) -> str:
@@ -122,26 +111,27 @@ def _library(rule: Rule, fixes: Mapping[str, Row]) -> str:
 def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Event, list[Event]], tuple[Remark, ...]]:
     """Yield the events of proven bugs by the event that shows them, and a notice for each allowed bug."""
     table = catalogue.tables.get(BY_VERSION)
+    rows: dict[str, Row] = {str(row["bug"]): row for row in table.rows} if table else {}
     proven: dict[Event, list[Event]] = {}
     notices: list[Remark] = []
     survived = set(job.survived)
-    for row in table.rows if table else ():
-        applies_to = _conditions(row)
-        holds, seen = judge(applies_to, facts)
-        if holds is False or (holds is None and not seen):
+    for row in rows.values():
+        rule = _rule_of(row)
+        holds, is_seen, is_open = judge(rule.applies_to, facts)
+        if holds is False or (holds is None and not is_seen):
             continue
         told = (e for e in job.telling(str(row.get("symptom"))) if e not in survived)
-        ops: Any = row.get("ops")
-        of_ops = (e for e in told if not ops or str(e.fields.get("op", "")).upper() in ops)
+        of_ops = (e for e in told if not row.get("ops") or str(e.fields.get("op", "")).upper() in row["ops"])
         shown = list(islice(of_ops, MAX_EVENTS))
         is_proof = sizes_differ(shown) if row.get("proves") == SIZES_DIFFER else bool(shown) and "proves" in row
         if holds and is_proof:
-            for event in shown:
-                proven.setdefault(event, []).append(_as_bug(event, row, facts))
+            fields = details(rule, rows, facts)
+            for event in shown:  # told again as one of the bug: the symptom keeps its own telling
+                proven.setdefault(event, []).append(event.but(rule=rule, cause=BUGS, role="cause", fields=fields))
         elif holds and (shown or row.get("symptom") == INSTALLED):
-            notices.append(_certain(row, shown, facts))
-        elif holds is None and is_proof and only_versions_unknown(applies_to, facts):
-            notices.append(_possible(row, applies_to, [_shown(e) for e in shown[:2]], facts))
+            notices.append(_certain(rule, rows, facts, shown))
+        elif is_open and is_proof:
+            notices.append(_possible(rule, rows, facts, shown[:2]))
     return proven, tuple(notices)
 
 
@@ -156,56 +146,48 @@ def sizes_differ(events: Sequence[Event]) -> bool:
     return any(len(seen) > 1 for seen in sizes.values())
 
 
-def _conditions(row: Row) -> dict[str, str]:
-    stated = row.get("applies_to")
-    return {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else {"": "never"}
-
-
-def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
-    """The event told again as one of the bug, so that the symptom keeps its own telling."""
-    effect = str(row["effect"])
-    rule = Rule(
+def _rule_of(row: Row) -> Rule:
+    """The rule that a row of the table stands for."""
+    effect, versions = str(row["effect"]), {str(k): str(v) for k, v in row["applies_to"].items()}
+    return Rule(
         title=str(row["title"]), role="cause", match="line", why=effect, forms=(),
-        says=f"{effect[:1].upper()}{effect[1:]}.",
+        says=f"{effect[:1].upper()}{effect[1:]}.", applies_to=versions,
         references=tuple(row.get("references", ())), id=f"{BUGS}/{row['bug']}", cause=BUGS,
     )  # fmt: skip
-    fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
-    fields |= _versions(str(row["library"]), _conditions(row), facts)
-    fields["reference"] = next(iter(rule.references), None)
-    return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
 
 
-def _possible(row: Row, applies_to: Mapping[str, str], shown: Sequence[Evidence], facts: Facts) -> Remark:
+def _possible(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event]) -> Remark:
     """A bug whose symptom is there and whose version nobody told, with what settles it."""
-    ranges = ranges_of(applies_to)
+    row = {"title": rule.title, **rows.get(rule.id.rpartition("/")[2], {}), **details(rule, rows, facts)}
+    ranges = ranges_of(rule.applies_to)
     unknown = [n for n in ranges if facts.get(version_fact(n)) is None] or list(ranges)
-    text = Sentence("advice.possible-bug", {**row, "ranges": ranges, "unknown": unknown})
     command = f"pip show {' '.join(unknown)} | grep -E '^(Name|Version)'"
-    command = NAMES["prints"]["nccl"] if unknown == ["nccl"] else command
-    settle = Step("now", Sentence("advice.print-versions"), command)
-    return Remark(Sentence("advice.possible-bug-topic"), text, tuple(shown), (settle, *_way_round(row)))
+    settle = RemedyStep("now", "print-versions", NAMES["prints"]["nccl"] if unknown == ["nccl"] else command)
+    said = {**row, "ranges": ranges, "unknown": unknown}
+    return Remark("possible-bug", said, tuple(map(_shown, shown)), (settle, *_way_round(row)))
 
 
-def _certain(row: Row, shown: Sequence[Event], facts: Facts) -> Remark:
+def _certain(rule: Rule, rows: Mapping[str, Row], facts: Facts, shown: Sequence[Event]) -> Remark:
     """A bug of the version that is installed."""
+    row = {"installed": None, **rows[rule.id.rpartition("/")[2]], **details(rule, rows, facts)}
     library, fixed = str(row["library"]), row.get("fixed_in")
     known = next(iter(facts.all(version_fact(library))), None)
-    said = {**row, "ranges": ranges_of(_conditions(row)), "installed": known.value if known else None}
     evidence = [_shown(e) for e in shown[:1]]
     if known is not None:
         evidence.append(Evidence(known.stated[0].source, known.stated[0].line, text=f"{library} {known.value}"))
-    upgrade = Sentence("advice.upgrade", {"library": library, "fixed_in": fixed})
-    steps = [Step("fix", upgrade, NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'"))] if fixed else []
-    topic, text = Sentence("advice.known-bug-topic", said), Sentence("advice.known-bug", said)
-    return Remark(topic, text, tuple(evidence), (*steps, *_way_round(row)))
+    steps = [RemedyStep("fix", "upgrade", NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'"))]
+    said = {**row, "ranges": ranges_of(rule.applies_to)}
+    return Remark("known-bug", said, tuple(evidence), (*(steps if fixed else ()), *_way_round(row)))
 
 
 def _shown(event: Event) -> Evidence:
-    return Evidence(event.source, event.line, None, event.rank, event.host, text=event.raw)
+    where = (event.source, event.line, event.end_line, event.rank, event.host)
+    return Evidence(*where, text=event.raw, rule=event.rule.id)
 
 
-def _way_round(row: Row) -> Sequence[Step]:
-    return [Step("fix", Sentence("advice.way-round", row), row.get("command"))] if row.get("way_round") else []
+def _way_round(row: Row) -> Iterator[RemedyStep]:
+    if row.get("way_round"):
+        yield RemedyStep("fix", "way-round", row.get("command"))
 
 
 def is_range(text: str) -> bool:
@@ -213,30 +195,25 @@ def is_range(text: str) -> bool:
     return all(part.startswith(OPERATORS) for part in text.split(" or "))
 
 
-def judge(applies_to: Mapping[str, str], facts: Facts) -> tuple[bool | None, bool]:
-    """Tell whether all conditions hold (None: one is unknown), and whether one of the libraries is seen at all."""
-    answers = [condition_holds(name, wanted, facts) for name, wanted in sorted(applies_to.items())]
+def judge(applies_to: Mapping[str, str], facts: Facts) -> tuple[bool | None, bool, bool]:
+    """Tell whether all conditions hold (None: one is unknown), whether one of the libraries is seen at all, and whether
+    the version of a library is all that is missing."""
+    answers = {name: condition_holds(name, wanted, facts) for name, wanted in sorted(applies_to.items())}
     libraries = ranges_of(applies_to)
-    seen = any(facts.get(version_fact(n)) is not None or n.replace("-", "_") in facts.packages for n in libraries)
-    return (False if False in answers else None if None in answers else True), seen
+    is_seen = any(facts.get(version_fact(n)) is not None or n.replace("-", "_") in facts.packages for n in libraries)
+    holds = False if False in answers.values() else None if None in answers.values() else True
+    return holds, is_seen, holds is None and all(name in libraries for name, answer in answers.items() if answer is None)
 
 
 def condition_holds(name: str, wanted: str, facts: Facts) -> bool | None:
     """Tell whether `trl: "==0.15.0"`, `packing: "not true"` or `trainer: "orpo|cpo"` holds; None where nothing tells."""
     if is_range(wanted):
-        value = facts.get(version_fact(name))
-        return None if value is None else in_range(value, wanted)
+        return in_range(facts.get(version_fact(name)), wanted)
     value = facts.get(name)
     plain = None if value is None else str(value).lower()
     if wanted.startswith("not "):
         return plain != wanted[4:].strip().lower()
     return None if plain is None else plain in wanted.lower().split("|")
-
-
-def only_versions_unknown(applies_to: Mapping[str, str], facts: Facts) -> bool:
-    """Whether the version of a library is all that is missing: what else the bug needs is known to hold."""
-    others = {n: w for n, w in applies_to.items() if not is_range(w)}
-    return judge(others, facts)[0] is True and judge(applies_to, facts)[0] is None
 
 
 def version_fact(library: str) -> str:

@@ -25,9 +25,8 @@ from ..verdict.decision import Verdict
 from .fact_store import Facts
 from .facts import OF_AN_OPERATOR
 from .known_bugs import BUGS, package_of
-from .limits import memory_numbers, timeout_numbers
-from .sizes import Flags, batch_numbers, resource_numbers
-from .statement import RemedyStep, When
+from .sizes import batch_numbers, memory_numbers, resource_numbers, timeout_numbers
+from .statement import Flags, RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 Solver = Callable[[Mapping[str, Any], Facts], dict[str, Any]]
@@ -124,24 +123,20 @@ def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any
 
 def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
     dumps = [str(e.fields["recorder_path"]) for e in job.events if e.fields.get("recorder_path")]
-    uids = (e.fields["uid"] for e in job.events if e.fields.get("uid"))
     is_seen = facts.get("toolkit") is not None or any(source.tracebacks for source in job.sources)
-    world = min(job.world_size or 0, MOST_RANKS)
     first = 1 if len(job.sources) == 1 else 0  # what stands in a console without a name is rank 0's
     return {
         "has_finished": any(info.finished for info in job.ranks.values()),
-        "missing_ranks": tuple(r for r in range(first, world) if not job.is_heard(r)),
+        "missing_ranks": tuple(r for r in range(first, min(job.world_size or 0, MOST_RANKS)) if not job.is_heard(r)),
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
         "is_python": facts.get("toolkit") != NATIVE and (facts.get("library") != "mpi" or is_seen),
         "has_recorder": bool(job.dumps),
-        "has_error_files": any(
-            PurePosixPath(name).name == "error.json" for name in (*job.files, *(s.name for s in job.sources))
-        ),
+        "has_error_files": "error.json" in {PurePosixPath(x).name for x in (*job.files, *(s.name for s in job.sources))},
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
         "job_id": slurm_job(job),
         "other_host": job.hosts[1] if len(job.hosts) > 1 else None,
-        "killed_by_uid": next(uids, None),
+        "killed_by_uid": next((e.fields["uid"] for e in job.events if e.fields.get("uid")), None),
     }
 
 
@@ -187,19 +182,18 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts:
 
 
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
-    finding = verdict.roots[0].finding
-    shown = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
-    tb = verdict.roots[0].first.traceback if verdict.roots[0].first is not None else None
+    first, finding = verdict.roots[0].first, verdict.roots[0].finding
+    activities = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
+    path = _PATH.search(told.text) if told is not None else None
+    all_wait = finding.question in ALL_WAIT if finding is not None else _all_waited(job, verdict)
     return {
-        "activity": next(filter(None, shown), None),
+        "activity": next(filter(None, activities), None),
         "log_file": told.source if told is not None else None,
-        "named_path": match[0] if told is not None and (match := _PATH.search(told.text)) else None,
+        "named_path": path[0] if path else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
-        "all_wait": verdict.cause == "collective.timeout"
-        and (finding.question in ALL_WAIT if finding else _all_waited(job, verdict)),
-        "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
-        **_raised(tb),
+        "all_wait": verdict.cause == "collective.timeout" and all_wait,
+        **_raised(first.traceback if first is not None else None),
         "is_inferred": "inferred-rank" in verdict.reasons,  # the rank at fault: no line of the error names it
         **_beside(job, told),
         **_window(told),
@@ -215,11 +209,12 @@ def _all_waited(job: Job, verdict: Verdict) -> bool:
 
 def _raised(tb: Traceback | None) -> dict[str, Any]:
     """The innermost frame: its code and, of an installed package, its place, `deepspeed/runtime/zero/stage3.py:2117`."""
+    found: dict[str, Any] = {"has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links))}
     if tb is None or not tb.frames or (tb.form == "headless" and not tb.frames[-1].code):  # lines below it were not kept
-        return {}
-    package = _PACKAGES.split(tb.frames[-1].file)[-1]
-    is_installed = package != tb.frames[-1].file
-    return {"raised_at": f"{package}:{tb.frames[-1].line}" if is_installed else None, "raised_code": tb.frames[-1].code}
+        return found
+    inner = tb.frames[-1]
+    package = _PACKAGES.split(inner.file)[-1]
+    return {**found, "raised_at": f"{package}:{inner.line}" if package != inner.file else None, "raised_code": inner.code}
 
 
 def _beside(job: Job, told: Event | None) -> dict[str, Any]:
@@ -244,19 +239,17 @@ def _window(told: Event | None) -> dict[str, Any]:
     stamp = told.stamp if told is not None else None
     if stamp is None or not (stamp.has_date and stamp.has_year) or stamp.since_boot or not 0 < stamp.seconds < 2**32:
         return {"since": None, "until": None}
-    zone = " UTC" if stamp.has_zone else ""
-    since, until = (
-        f"{datetime.fromtimestamp(stamp.seconds + s, timezone.utc):%Y-%m-%d %H:%M:%S}{zone}" for s in (-AROUND_S, AROUND_S)
-    )
-    return {"since": since, "until": until}
+    moments = {"since": stamp.seconds - AROUND_S, "until": stamp.seconds + AROUND_S}
+    form = "%Y-%m-%d %H:%M:%S" + (" UTC" if stamp.has_zone else "")
+    return {name: datetime.fromtimestamp(at, timezone.utc).strftime(form) for name, at in moments.items()}
 
 
 def _is_inference(told: Event | None, facts: Facts) -> bool:
     """Whether an engine of inference holds the GPU, and no training: there is no micro batch to make smaller."""
-    if facts.get("framework") in (*TRAINERS, *ENGINES):
-        return facts.get("framework") in ENGINES
+    framework = facts.get("framework")
     frames = told.traceback.frames if told is not None and told.traceback is not None else ()
-    return any(f"/{engine}/" in frame.file for frame in frames for engine in ENGINES)
+    in_engine = any(f"/{engine}/" in frame.file for frame in frames for engine in ENGINES)
+    return framework in ENGINES or (framework not in TRAINERS and in_engine)
 
 
 def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,9 +24,12 @@ NAMES: dict[str, Any] = tables(_FILE)
 PACKAGES: dict[str, str] = NAMES["packages"]
 SETTINGS: dict[str, str] = NAMES["settings"]
 VARIABLES: dict[str, str] = NAMES["variables"]
-# Hydra: `trainer.n_gpus_per_node=8`; of a long key the last part is enough
-PATH_ENDS = {"nccl_timeout", "n_gpus_per_node", "nnodes", "train_batch_size", *(k for k in SETTINGS if len(k) > 16)}
+OTHER_LIBRARIES = ("oneccl", "horovod", "jax", "tensorflow", "mpi")  # none of our settings governs their timeouts
+_SIZE = lazy(r"\s{0,4}(\d{1,15}(?:\.\d{0,15})?)\s{0,4}(?:([kKMGTP]?)i?[Bb])?")
 TEXTS = ("cuda_visible_devices", "socket_ifname", "gloo_ifname", "cuda_alloc_conf")
+
+
+Pair = tuple[str, Value]  # a fact's name and what it is
 
 
 @record
@@ -56,23 +59,29 @@ def typed(text: str) -> Value | None:
     return plain
 
 
-def stated_setting(key: str, text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
+def size_bytes(value: object, unit: str = "M") -> float | None:
+    """Yield a size such as `79.10 GiB` in bytes; a bare number is of the binary `unit`."""
+    match = _SIZE.match(str(value)) if value is not None else None
+    power = "KMGTP".find((unit if match[2] is None else match[2]).upper() or "-") + 1 if match else 0
+    return float(match[1]) * 1024.0**power if match else None
+
+
+def setting_facts(key: str, text: str) -> Iterator[Pair]:
     """Yield the fact that a flag or configuration key states, in its own unit: `--nproc-per-node`, `trainer.nnodes`."""
     plain, value = key.strip().lstrip("-+").replace("-", "_").lower(), typed(text)
-    last = plain.rpartition(".")[2]
-    name = SETTINGS.get(plain) or (SETTINGS.get(last) if last in PATH_ENDS else None)
+    name = SETTINGS.get(plain) or SETTINGS.get(plain.rpartition(".")[2])  # Hydra: `trainer.n_gpus_per_node=8`
     if name == "distributed_timeout_min" and isinstance(value, (int, float)) and not isinstance(value, bool):
         name, value = "nccl_timeout_s", value * 60
     if name is not None and value is not None:
-        yield Stated(name, value, source, line, surety)
+        yield name, value
 
 
-def variable_facts(name: str, text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
+def variable_facts(name: str, text: str) -> Iterator[Pair]:
     """Yield the fact that an environment variable states; variables that are not looked at yield nothing."""
     fact = VARIABLES.get(name) or (name.lower() if _OWN_PREFIX.fullmatch(name) else None)
     value = typed(text)
     if fact is not None and value is not None:
-        yield Stated(fact, str(value) if fact in TEXTS else value, source, line, surety)
+        yield fact, str(value) if fact in TEXTS else value
 
 
 NumberedLine = tuple[int, str]
@@ -85,7 +94,7 @@ _COMMAND, _PAIR, _VARIABLE, _SBATCH, _PACKAGE, _TRAINER, _HYDRA, _OWN_PREFIX, _A
 )
 _LAUNCHERS = [(lazy(p), name) for name, p in NAMES["launchers"].items()]
 _FRAMEWORKS = [(lazy(p, re.IGNORECASE), name) for name, p in NAMES["frameworks"].items()]
-_WRAPPERS = frozenset(["nohup", "exec", "time", "sudo", "env", "numactl", "stdbuf", "timeout"])
+_WRAPPERS = NAMES["wrappers"].split()
 
 
 def looks_like_command(text: str) -> bool:
@@ -96,34 +105,26 @@ def looks_like_command(text: str) -> bool:
     return bool(words) and _COMMAND.match(" ".join(words) + " ") is not None
 
 
-def launcher_of(text: str) -> str | None:
-    """Name the launcher in a command."""
-    return next((name for pattern, name in _LAUNCHERS if pattern.search(text[:MAX_TEXT] + " ")), None)
+def program_facts(text: str) -> Iterator[Pair]:
+    """Yield framework and TRL's trainer of a command or path: `trl/scripts/orpo.py`, `trl sft --…`."""
+    if framework := next((name for pattern, name in _FRAMEWORKS if pattern.search(text)), None):
+        yield "framework", framework
+    if trainer := _TRAINER.search(text):
+        yield "trainer", trainer["word"] or trainer["file"]
 
 
-def framework_of(text: str) -> str | None:
-    """Name the framework that a command or a path belongs to."""
-    return next((name for pattern, name in _FRAMEWORKS if pattern.search(text[:MAX_TEXT])), None)
-
-
-def trainer_of(text: str) -> str | None:
-    """Name TRL's trainer in a command or path: `trl/scripts/orpo.py`, `trl sft --…`, `trl/trainer/cpo_trainer.py`."""
-    match = _TRAINER.search(text[:MAX_TEXT])
-    return (match["word"] or match["file"]) if match else None
-
-
-def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
+def command_facts(text: str) -> Iterator[Pair]:
     """Yield what a launch command states: launcher, framework, sizes, time-outs, variables set in front of it."""
     text = text[:MAX_TEXT]
-    for name, of in (("launcher", launcher_of), ("framework", framework_of), ("trainer", trainer_of)):
-        if told := of(text):
-            yield Stated(name, told, source, line, surety)
+    if launcher := next((name for pattern, name in _LAUNCHERS if pattern.search(text + " ")), None):
+        yield "launcher", launcher
+    yield from program_facts(text)
     words = split_words(text)
     for word in words:
         if match := _ASSIGNMENT.fullmatch(word):
-            yield from variable_facts(match["name"], match["value"], source, line, surety)
+            yield from variable_facts(match["name"], match["value"])
     for key, value in flags(words):
-        yield from stated_setting(key, value, source, line, surety)
+        yield from setting_facts(key, value)
 
 
 def split_words(text: str) -> list[str]:
@@ -153,31 +154,45 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield key.lstrip("+"), value
 
 
-_OF_A_MODEL = {"architectures", "model_type", "hidden_size", "vocab_size", "num_hidden_layers"}
-_ACCELERATE = frozenset(["compute_environment", "distributed_type", "num_machines", "machine_rank"])
-
-
 def file_facts(lines: Sequence[NumberedLine], source: str) -> Iterator[Stated]:
     """Yield the facts that a configuration file, a launch script or an environment dump states."""
     keys = {m["key"] for _, text in lines[:120] if (m := _PAIR.match(text))}
-    if len(keys & _OF_A_MODEL) >= 3:
+    if len(keys.intersection(NAMES["of_a_model"].split())) >= 3:
         return  # describes the model; its `transformers_version` is that of whoever saved it
     for number, text in _joined(lines):
-        if sbatch := _SBATCH.match(text.strip()):
-            yield from command_facts(sbatch["words"], source, number)
-        elif text.lstrip().startswith(("#", "//")):
-            continue
-        elif (package := _PACKAGE.fullmatch(text.strip())) and (fact := PACKAGES.get(package_name(package["name"]))):
-            yield Stated(fact, package["version"], source, number)
-        elif looks_like_command(text):
-            yield from command_facts(text, source, number)
-            yield Stated("command", " ".join(text.split())[:2000], source, number)
-        elif variable := _VARIABLE.match(text):
-            yield from variable_facts(variable["name"], variable["value"].strip(), source, number)
-        elif pair := _PAIR.match(text):
-            yield from stated_setting(pair["key"], pair["value"].strip().rstrip(",}])").strip(), source, number)
-    if any(text.split(":")[0].strip() in _ACCELERATE for _, text in lines):
+        yield from (Stated(name, value, source, number) for name, value in _line_facts(text))
+    if any(text.split(":")[0].strip() in NAMES["of_accelerate"].split() for _, text in lines):
         yield Stated("launcher", "accelerate", source, lines[0][0], 1)
+
+
+def _line_facts(text: str) -> Iterator[Pair]:
+    if sbatch := _SBATCH.match(text.strip()):
+        yield from command_facts(sbatch["words"])
+    elif text.lstrip().startswith(("#", "//")):
+        return
+    elif (package := _PACKAGE.fullmatch(text.strip())) and (fact := PACKAGES.get(package_name(package["name"]))):
+        yield fact, package["version"]
+    elif looks_like_command(text):
+        yield from command_facts(text)
+        yield "command", " ".join(text.split())[:2000]
+    elif variable := _VARIABLE.match(text):
+        yield from variable_facts(variable["name"], variable["value"].strip())
+    elif pair := _PAIR.match(text):
+        yield from setting_facts(pair["key"], pair["value"].strip().rstrip(",}])").strip())
+
+
+def written(what: str, *names: str | None) -> str:
+    """Yield how the first of these frameworks that has a word for it is told `what`; empty where none has."""
+    rows = (NAMES["flags"].get(name or "", {}) for name in names)
+    return next((str(row[what]) for row in rows if what in row), "")
+
+
+def timeout_setting(seconds: int, library: str | None, framework: str | None, launcher: str | None) -> str | None:
+    """Yield how to write a timeout for the library and framework at hand; None where we know of no setting."""
+    if library in OTHER_LIBRARIES:
+        return None
+    template = written("timeout", library, framework, launcher, "torch")
+    return template.format(seconds=seconds, minutes=math.ceil(seconds / 60))
 
 
 def package_name(name: str) -> str:

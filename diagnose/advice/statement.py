@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
-from typing import Literal
+from dataclasses import field, replace
+from typing import Any, Literal
 
 from ..catalogue.sentences import Sentence
 from ..lines.record import record
 
 When = Literal["now", "fix", "prevent", "collect"]
 Value = str | int | float | bool | tuple[int | float | str, ...] | None  # what a rule captures or a fact holds
+
+
+@record
+class Flags:
+    """Words of a command, made here of numbers: they are filled in as they are, unquoted."""
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
 
 
 @record
@@ -103,24 +113,18 @@ class Notice:
 
 
 @record
-class Step:
-    """A step of a remark: its sentence is not filled yet."""
-
-    when: When
-    text: Sentence
-    command: str | None = None
-
-
-@record
 class Remark:
-    """A notice whose sentences are not filled yet."""
+    """A notice whose sentences are not filled yet: `advice.KEY`, `advice.KEY-topic` and, by the key that is its text, that
+    of each step, with the same fields."""
 
-    topic: Sentence
-    text: Sentence
+    key: str
+    fields: dict[str, Any]
     evidence: tuple[Evidence, ...] = ()
-    remedy: tuple[Step, ...] = ()
+    remedy: tuple[RemedyStep, ...] = ()
 
     def told(self, say: Callable[[Sentence], str]) -> Notice:
         """Yield the notice, its sentences filled by `say`."""
-        steps = tuple(RemedyStep(s.when, say(s.text), s.command) for s in self.remedy)
-        return Notice(say(self.topic), say(self.text), self.evidence, steps)
+        keys = (f"{self.key}-topic", self.key, *(step.text for step in self.remedy))
+        topic, text, *steps = (say(Sentence(f"advice.{key}", self.fields)) for key in keys)
+        remedy = tuple(replace(step, text=said) for step, said in zip(self.remedy, steps, strict=True))
+        return Notice(topic, text, self.evidence, remedy)

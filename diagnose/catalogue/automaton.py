@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -60,7 +59,7 @@ def _library(literals: Sequence[Literal], *, is_lasting: bool) -> Find:
     if database is None:
         database = compiled(hyperscan, literals)
         if is_worth and can_tell_owner():
-            write_own(_cache_name(hyperscan, literals), hyperscan.dumpb(database))
+            write_own(built_name(literals), hyperscan.dumpb(database))
 
     def find(data: bytes | memoryview) -> Found:
         found: Found = []
@@ -99,7 +98,7 @@ def compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
 def _loaded(hyperscan: Any, literals: Sequence[Literal]) -> Any | None:
     """The database that came with the wheel, or of an earlier run. The library trusts what it loads, so a file that
     others could have written, or that is not to the byte what was stored, never reaches it."""
-    for stored in _stored(hyperscan, literals):
+    for stored in _stored(built_name(literals)):
         try:
             database = hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
             database.scratch = hyperscan.Scratch(database)
@@ -109,35 +108,18 @@ def _loaded(hyperscan: Any, literals: Sequence[Literal]) -> Any | None:
     return None
 
 
-def _stored(hyperscan: Any, literals: Sequence[Literal]) -> Iterator[bytes]:
-    if shipped := built(built_name(literals)):
+def _stored(name: str) -> Iterator[bytes]:
+    if shipped := built(name):
         yield shipped
-    if can_tell_owner() and (kept := read_own(_cache_name(hyperscan, literals))):
+    if can_tell_owner() and (kept := read_own(name)):
         yield kept
 
 
 def built_name(literals: Sequence[Literal]) -> str:
-    """Yield the name of the database in the wheel; the library itself tells what version and processor it is for."""
+    """Yield the name of a stored database; the library itself tells what version and processor it is for."""
     texts = b"\0".join([x.text for x in literals])  # none holds that byte
     whole = texts + b"\0" + bytes([x.folded + 2 * x.once for x in literals])
     return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}-{_machine()}"
-
-
-def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
-    """The same in the user's cache, with the version and the processor: a home may be shared by several machines."""
-    surroundings = repr((hyperscan.__version__, _processor()))
-    return f"{built_name(literals)}-{hashlib.sha256(surroundings.encode()).hexdigest()[:24]}"
-
-
-def _processor() -> str:
-    """What this machine's processor can do, as far as the system says; a home folder may be shared by several."""
-    try:
-        with open("/proc/cpuinfo", "rb", buffering=0) as file:
-            start = file.read(8 << 10)
-    except OSError:
-        start = b""
-    flags = next((line for line in start.split(b"\n") if line.startswith((b"flags", b"Features"))), b"")
-    return f"{sys.platform} {_machine()} {flags.decode('ascii', 'replace')}"
 
 
 def _machine() -> str:

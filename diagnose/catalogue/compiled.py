@@ -1,91 +1,82 @@
-"""A checked catalogue as JSON, so that a run parses no YAML.
-
-A row holds the values of a record in the order of its fields; the names of these stand in front, so that rows of another
-version are not taken for this one's.
-"""
+"""`Catalogue`: all rules, causes and tables; and it as JSON, so that a run parses no YAML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..lines.record import record
 from .rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 
-KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
-_NAMES = {kind: [f.name for f in fields(kind)] for kind in KINDS}
+INSIDE = {"forms": Form, "table": TableRef, "explains": Explains, "remedy": Remedy}  # by field: the records in it
+KINDS = (Rule, Cause, Table, *INSIDE.values())
+_LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]  # so that rows of another version are not taken for ours
 
 
-class Compiled(NamedTuple):
-    """What a catalogue holds, by id; examples left out, which only tests need."""
+@record
+class Catalogue:
+    """All rules, causes and tables by id, sorted. `key` names this exact content."""
 
     rules: dict[str, Rule]
     causes: dict[str, Cause]
     tables: dict[str, Table]
-    sentences: dict[str, dict[str, str]]  # by key, then by language: `en`, `zh`
-    key: str  # names this exact content
+    sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
+    key: str
+
+    def row(self, name: str, value: object) -> dict[str, object]:
+        """Yield a table's row for a value (empty: there is no such table)."""
+        table = self.tables.get(name)
+        return table.row(value) if table else {}
+
+    def with_row(self, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:
+        """Yield `fields` joined with the columns of the table row that they name; captured values win."""
+        return {**self.row(rule.table_name, fields.get(rule.table.key)), **fields} if rule.table else fields
+
+    def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
+        """Yield how `cause` brings about `other` (empty: it does not): by a link, or by the tier of the other."""
+        mine = self.causes.get(cause)
+        if mine is None or cause == other:
+            return ()
+        layer = other.partition(".")[0] + ".*"
+        links = tuple(e for e in mine.explains if e.cause in (other, layer))
+        return links or ((Explains(other, "its tier"),) if self.causes[other].tier != "origin" else ())
 
 
-def to_bytes(compiled: Compiled) -> bytes:
-    """Yield the JSON of a catalogue."""
-    slim = [
-        replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
-        for r in compiled.rules.values()
-    ]
-    tables = {name: _plain(table) for name, table in compiled.tables.items()}
-    causes = tuple(compiled.causes.values())
-    content = [[*_NAMES.values()], _plain(tuple(slim)), _plain(causes), tables, *compiled[3:]]
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+def to_bytes(catalogue: Catalogue) -> bytes:
+    """Yield the JSON of a catalogue; examples left out, which only tests need."""
+    slim = {
+        name: replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
+        for name, r in catalogue.rules.items()
+    }
+    content = [_LAYOUT, slim, catalogue.causes, catalogue.tables, catalogue.sentences, catalogue.key]
+    return json.dumps(content, default=_told, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def from_bytes(data: bytes) -> Compiled | None:
+def _told(made: Any) -> dict[str, Any]:
+    """What a record says beyond what it would say by default."""
+    return {f.name: value for f in fields(made) if (value := getattr(made, f.name)) != f.default}
+
+
+def from_bytes(data: bytes) -> Catalogue | None:
     """Read what `to_bytes` wrote; None where it is damaged or of another version."""
     try:
         layout, rules, causes, tables, sentences, key = json.loads(data)
-        if layout != [*_NAMES.values()]:
+        if layout != _LAYOUT:
             return None
-        return Compiled(
-            {rule.id: rule for rule in (_made(Rule, row) for row in rules)},
-            {cause.id: cause for cause in (_made(Cause, row) for row in causes)},
-            {name: _made(Table, row) for name, row in tables.items()},
-            sentences,
-            key,
-        )
-    except (ValueError, TypeError, KeyError, IndexError):
+        return Catalogue(_all(Rule, rules), _all(Cause, causes), _all(Table, tables), sentences, key)
+    except (ValueError, TypeError, AttributeError):
         return None
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, KINDS):
-        return [_plain(getattr(value, name)) for name in _NAMES[type(value)]]
-    return [_plain(x) for x in value] if isinstance(value, tuple) else value
+def _all(kind: Any, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {name: _made(kind, row) for name, row in rows.items()}
 
 
-def _made(kind: Any, row: list[Any]) -> Any:
-    for place, read in _READERS[kind]:
-        if row[place]:
-            row[place] = read(row[place])
-        elif row[place] is not None:
-            row[place] = ()
-    return kind(*row)
-
-
-def _made_all(kind: Any, rows: list[Any]) -> tuple[Any, ...]:
-    return tuple([_made(kind, row) for row in rows])
-
-
-def _reader(annotation: str) -> Callable[[Any], Any] | None:
-    """How a field is read back by its type: `tuple[Form, ...]`, `tuple[str, ...]`, `TableRef | None`."""
-    is_tuple = annotation.startswith("tuple[")
-    name = annotation.removeprefix("tuple[").removesuffix(", ...]").removesuffix(" | None")
-    kind = next((k for k in KINDS if k.__name__ == name), None)
-    if kind is None:
-        return tuple if is_tuple else None
-    return partial(_made_all if is_tuple else _made, kind)
-
-
-_READERS = {
-    kind: [(n, read) for n, f in enumerate(fields(kind)) if (read := _reader(str(f.type))) is not None] for kind in KINDS
-}
+def _made(kind: Any, row: dict[str, Any]) -> Any:
+    for name, value in row.items():
+        if (inside := INSIDE.get(name)) is not None:
+            row[name] = _made(inside, value) if isinstance(value, dict) else tuple([_made(inside, x) for x in value])
+        elif isinstance(value, list):
+            row[name] = tuple(value)
+    return kind(**row)

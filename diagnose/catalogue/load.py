@@ -18,9 +18,10 @@ from typing import Any
 
 from ..errors import RuleError
 from ..lines.cache import built, read_own, write_own
-from ..lines.record import record
-from .compiled import Compiled, from_bytes, to_bytes
-from .rule import Cause, Explains, Rule, Said, Table
+from .compiled import Catalogue, from_bytes, to_bytes
+from .rule import Cause, Rule, Said, Table
+
+__all__ = ["Catalogue", "load_rules"]
 
 CACHE_VERSION = 12  # raise when what is read from the same files changes
 JUST_NOW_NS = 2 * 10**9
@@ -29,35 +30,6 @@ SHIPPED = next(  # inside the wheel; beside the package in a checkout
     (p for p in (Path(__file__).parents[1] / "rules", Path(__file__).parents[2] / "rules") if p.is_dir()),
     Path(__file__).parents[1] / "rules",
 )
-
-
-@record
-class Catalogue:
-    """All rules, causes and tables by id, sorted. `key` names this exact content."""
-
-    rules: dict[str, Rule]
-    causes: dict[str, Cause]
-    tables: dict[str, Table]
-    sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
-    key: str
-
-    def row(self, name: str, value: object) -> dict[str, object]:
-        """Yield a table's row for a value (empty: there is no such table)."""
-        table = self.tables.get(name)
-        return table.row(value) if table else {}
-
-    def with_row(self, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:
-        """Yield `fields` joined with the columns of the table row that they name; captured values win."""
-        return {**self.row(rule.table_name, fields.get(rule.table.key)), **fields} if rule.table else fields
-
-    def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
-        """Yield how `cause` brings about `other` (empty: it does not): by a link, or by the tier of the other."""
-        mine = self.causes.get(cause)
-        if mine is None or cause == other:
-            return ()
-        layer = other.partition(".")[0] + ".*"
-        links = tuple(e for e in mine.explains if e.cause in (other, layer))
-        return links or ((Explains(other, "its tier"),) if self.causes[other].tier != "origin" else ())
 
 
 def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:
@@ -78,21 +50,15 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
         return kept
     catalogue = _parse([(folder, Path(path), Path(path).read_bytes()) for folder, path in paths], base)
     if state:
-        write_own(f"catalogue-{state}.json", as_json(catalogue))
+        write_own(f"catalogue-{state}.json", to_bytes(catalogue))
     return catalogue
-
-
-def as_json(c: Catalogue) -> bytes:
-    """Yield a catalogue compiled, as a run reads it."""
-    return to_bytes(Compiled(c.rules, c.causes, c.tables, c.sentences, c.key))
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Catalogue | None:
     """The catalogue that came compiled with the wheel; the rules that lie beside it there are its source, to read."""
     data = built("catalogue.json")
-    compiled = from_bytes(data) if data else None
-    return Catalogue(*compiled) if compiled else None
+    return from_bytes(data) if data else None
 
 
 def lay_over(base: Catalogue, folder: Path) -> tuple[Catalogue, tuple[str, ...]]:
@@ -143,11 +109,9 @@ def _kept(state: str) -> Catalogue | None:
     if latest := _LATEST.get(state):
         return latest
     data = read_own(f"catalogue-{state}.json")
-    compiled = from_bytes(data) if data else None
-    if compiled is None:
-        return None
-    _LATEST.clear()
-    catalogue = _LATEST[state] = Catalogue(*compiled)
+    if (catalogue := from_bytes(data) if data else None) is not None:
+        _LATEST.clear()
+        _LATEST[state] = catalogue
     return catalogue
 
 

@@ -22,27 +22,12 @@ Restart = Literal["yes", "no", "elsewhere"]
 # where others are seen to have got past it.
 Blame = Literal["rank", "host", "shared", "common", "none"]
 Tier = Literal["origin", "carrier", "aftermath"]
-Tells = Literal[  # what correlators read from a line, and by which fields; rules/README.md explains each
-    "collective-timeout",  # this rank waited: seq, op, numel_in, numel_out, timeout_ms, ran_ms, group_rank, pg
-    "collective-status",  # pg, seq, last_enqueued, last_completed
-    "collective-mismatch",  # ranks issued different things: seq, op, other_rank, other_op
-    "absent-ranks",  # the line names ranks that did not come: absent_ranks
-    "ready-ranks",  # the line names all that came: ready_ranks
-    "heartbeat",  # the watchdog itself was stuck: timeout_s
-    "peer-lost",  # a connection to a peer broke: peer_ip, peer_rank, peer_host
-    "identity",  # who is who: rank, local_rank, group_rank, host, pid, device, world_size, actor, ip
-    "exit",  # a process ended: exit_code or signal, with rank, local_rank, pid, host
-    "signal-sent",  # the launcher ends a process: pid, signal
-    "launch",  # a launcher starts: what failed above belongs to a run before
-    "signal-received",  # a process or agent was told to end: pid, signal
-    "killed",  # the kernel, a cgroup or a monitor killed a process: pid, process, host, cgroup
-    "progress",  # a sign of life: step, epoch
-    "activity",  # something slow began: see `activity`
-    "activity-end",  # and ended: seconds
-    "finished",  # training ended well
-    "attempt",  # a new attempt begins
-    "fact",  # each field is a fact of that name about the job
-]
+# What questions read from a line; rules/README.md explains each, and says by which fields.
+Tells = Literal[
+    "collective-timeout", "collective-status", "collective-mismatch", "absent-ranks", "ready-ranks", "heartbeat",
+    "peer-lost", "identity", "aborting", "exit", "signal-sent", "launch", "signal-received", "killed", "progress",
+    "activity", "activity-end", "finished", "closing", "attempt", "fact",
+]  # fmt: skip
 Teller = Literal["box", "entry", "rest", "agent", "rank", "job"]
 Activity = Literal[
     "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
@@ -180,6 +165,7 @@ class Cause:
     tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
     explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
+    only_ends: bool = False  # says of a process that it ended, and nothing of why
     told_late: bool = False  # its line may be printed after the lines of what it brought about
     collect_next_time: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

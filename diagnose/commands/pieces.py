@@ -15,7 +15,7 @@ import typer
 from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
-from ..report.printable import clip, printable
+from ..report.phrases import clip, printable
 from .report import fault_of_writing
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, di
 
 
 def _echo_json(rows: list[dict[str, object]]) -> None:
-    from ..report.redaction import redact_plain
+    from ..report.redaction import without_secrets
 
-    plain = redact_plain({"rows": rows})["rows"]
+    plain = without_secrets({"rows": rows})["rows"]
     typer.echo(json.dumps(plain, indent=2, ensure_ascii=True))

@@ -15,9 +15,8 @@ from ..errors import DiagnoseError, UsageError
 from ..hooks.config import load_config, template_for
 from ..job.job import JobContext
 from ..lines.rank_ranges import named_ranks
-from ..report.phrases import choose_language
-from ..report.printable import one_line
-from ..report.redaction import redact_text
+from ..report.phrases import choose_language, one_line
+from ..report.redaction import without_secrets
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import drop_output, open_named
 from ..views import FORMATS
@@ -86,7 +85,7 @@ def finish(found: Report, given: ReportOptions) -> None:
 
 def _tell_junit(given: ReportOptions, why: str) -> None:
     """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
-    text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
+    text = junit_without_verdict("no verdict", without_secrets(one_line(why), privacy="junit" in PASTED))
     for path in given.output:
         if path != STDOUT and _form_of(path) == "junit":
             print(f"diagnose: {fault_of_writing(path, [text]) or f'wrote {path}'}", file=sys.stderr)

@@ -93,7 +93,7 @@ def _finish(watcher: Watcher, given: WatchOptions) -> int:
 
 
 def _say(said: Iterable[Said], form: str, **more: str) -> None:
-    from ..report.printable import one_line
+    from ..report.phrases import one_line
 
     now = time.strftime("%H:%M:%S")
     for row in said:

@@ -154,7 +154,7 @@ def _of(source: Source, lines: ProgressLines, deadline: Deadline) -> dict[int, L
             step, loss = (hit.fields or {}).get("step"), (hit.fields or {}).get("loss")
             if isinstance(step, int) and len(found) < MAX_STEPS:
                 found.setdefault(step, Loss(loss if isinstance(loss, float) else None, f"{source.name}:{hit.line}"))
-        number, previous = text.lines(), None
+        number, previous = text.lines, None
         if deadline.passed():
             break
     return found

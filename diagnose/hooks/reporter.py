@@ -19,8 +19,8 @@ from ..advice.statement import RemedyStep
 from ..catalogue.sentences import shell_word
 from ..errors import UsageError
 from ..report.parts import Diagnosis, Gap
-from ..report.printable import clip, one_line
-from ..report.redaction import redact_plain, redact_text
+from ..report.phrases import clip, one_line
+from ..report.redaction import without_secrets
 from ..report.report import Report
 from ..report.written_files import claim_file, make_private_folder, write_whole
 from ..views.escapes import slack_escape
@@ -173,7 +173,7 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
     found = read(request.inputs, load_rules(*request.config.rules), budget_s=max(1.0, budget_s - _RENDER_S))
     named = [replace(source, name=f"{request.node}/{source.name.lstrip('/')}") for source in found.sources.values()]
     found.sources = {source.name: source for source in named}
-    text = scan_to_json(found, redact_plain) if request.redact else scan_to_json(found)
+    text = scan_to_json(found, without_secrets) if request.redact else scan_to_json(found)
     write_whole(path, gzip.compress(text.encode("utf-8", "replace"), mtime=0), private=True)
 
 
@@ -206,7 +206,7 @@ def _write(path: Path, text: str, shared: str | None) -> None:
 
 def _public(text: str) -> str:
     """The reason may quote an exception; it goes into stubs and to the web hook."""
-    return redact_text(one_line(text), privacy=True)
+    return without_secrets(one_line(text), privacy=True)
 
 
 def _is_first(key: str) -> bool:

@@ -20,9 +20,10 @@ from .job import Job, RankInfo
 SLOW_STORAGE = ("saving", "loading")  # past the others' limit
 LEFT = "leaving"  # its loop, before the planned end
 STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.slow-save"
-BAR = "%|"
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
 ASKED_RANKS = 8  # whether they complain of the same
+BARLESS = ("compiling", "waiting")  # activities that show no bar
+_BAR = lazy(r"%\|[^|\n]{0,200}\| *[\d.,]+[kMG]?/([\d.,]+)")
 _NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing
@@ -55,6 +56,11 @@ def phase_of(event: Event) -> Phase:
     return Phase(activity or "busy", SLOW if activity in SLOW_STORAGE else STRAGGLER, shown, event.fields)
 
 
+def wait_for(phase: Phase | None) -> tuple[str, Sentence | None, tuple[Exhibit, ...]]:
+    """Yield what a rank did last as the cause of a wait for it, in words, and where; else that of a straggler."""
+    return (phase.cause, phase.says, (phase.exhibit,)) if phase is not None else (STRAGGLER, None, ())
+
+
 def left_cause(ends: Iterable[Event]) -> str:
     """Yield why ranks were done first: they say that they stop early, else they had fewer batches."""
     return "process.early-exit" if all(e.rule.activity == LEFT for e in ends) else "data.uneven-inputs"
@@ -63,29 +69,28 @@ def left_cause(ends: Iterable[Event]) -> str:
 def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     """Yield what the rank began last, and had not ended, when another one reported its wait; None where nothing tells.
 
-    Lines of no rank speak for rank 0; those that one host alone has, for the one there that did not come.
+    Lines of no rank speak for rank 0; those of its host, for the one there that did not come.
     """
     unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
     if info.rank:
-        elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
-        unplaced = [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
+        unplaced = [e for e in unplaced if info.host is not None and e.host == info.host]
     own = [e for e in (*info.events, *unplaced) if e.rule.tells in ("activity", "activity-end", "finished")]
     own = [e for e in own if e.source != before.source or (e.line or 0) < (before.line or 0)]
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
-    if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
-        return None
-    return phase_of(last)
+    return None if last is None or last.rule.tells == "activity-end" or _is_over(job, last) else phase_of(last)
 
 
-def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
-    """Whether a step stands below it: steps keep ranks together. A bar may be that of the activity itself."""
-    if doing.rank is not None:
-        sign = info.last_sign
-        is_below = sign is not None and sign.source == doing.source and (sign.line or 0) > (doing.line or 0)
-        return is_below and sign is not None and BAR not in sign.raw
-    source = next(s for s in job.sources if s.name == doing.source)
-    number = source.last_sign_line or 0
-    return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines({number}))
+def _is_over(job: Job, doing: Event) -> bool:
+    """Whether steps stand below it: steps keep ranks together. A bar may be the activity's own unless it began above."""
+    source, at = next(s for s in job.sources if s.name == doing.source), doing.line or 0
+    for first, last in source.scan.opened().progress.values():
+        if last.line > at:
+            own = [x for x in source.lines({first.line, last.line}) if x.prefix.rank in (None, doing.rank)]
+            bars = {(x.number, bar[1]) for x in own if (bar := _BAR.search(x.raw))}
+            is_same = first.line < at and len({total for _, total in bars}) == 1
+            if own and (not bars or is_same or doing.rule.activity in BARLESS):
+                return True
+    return False
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

@@ -10,8 +10,6 @@ from .identity_table import Places
 from .job import CERTIFICATES, Job
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
-HISTORY_S = 120.0  # longer than ranks go on after one of them has died
-BUFFERED_LINES = 60  # within which a process that has died still prints
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
@@ -71,40 +69,8 @@ def decisive_attempt(events: Sequence[Event], signs: Iterable[Event]) -> int:
     return reached if reached in failed else last
 
 
-# --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
-
-
-def restarted_until(job: Job) -> dict[tuple[str, str | None], int]:
-    """Yield by file and host the line above which all is of processes that were ended and started anew."""
-    sent = [e for e in job.telling("signal-sent") if e.fields.get("pid") is not None]
-    ended = {(e.source, e.host) for e in sent}
-    exits = (e for e in job.telling("exit") if e.role in FAILING and (e.source, e.host) in ended)
-    lowest: dict[str, int] = {}  # by file, the last line with a step
-    latest: dict[str, float] = {}  # by host, the last time of one
-    for sign in (sign for source in job.sources for _, sign in source.progress) if sent else ():
-        lowest[sign.source] = max(lowest.get(sign.source, 0), sign.line or 0)
-        if sign.stamp is not None and sign.time is not None:
-            latest[sign.host or ""] = max(latest.get(sign.host or "", sign.time), sign.time)
-    until: dict[tuple[str, str | None], int] = {}
-    of_all = max(latest.values(), default=None)
-    for end in (*sent, *exits):
-        own = (latest[host] for host in {"", end.host or ""} if host in latest)  # who names no host may be of any
-        if _went_on(end, lowest.get(end.source), max(own, default=None) if end.host else of_all):
-            until[end.source, end.host] = max(until.get((end.source, end.host), 0), end.line or 0)
-    return until
-
-
-def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
-    """Whether a step is printed so much later that it is not of the processes which were ended."""
-    if lowest is not None and lowest < (end.line or 0):
-        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
-    if end.time is not None and latest is not None:
-        return latest > end.time + HISTORY_S
-    return lowest is not None and lowest > (end.end_line or 0) + BUFFERED_LINES
-
-
-def ended_jobs(job: Job) -> dict[str, int]:
-    """Yield by file the line at which the last of the jobs ended that wrote into it before another one did."""
+def ended_before(job: Job) -> dict[str, int]:
+    """Yield by file the line at which the last of the jobs, or starts, ended that wrote into it before another one."""
     found = {}
     for source in (s for s in job.sources if s.progress or s.tracebacks):  # no log of the scheduler's own
         ends = [
@@ -113,20 +79,32 @@ def ended_jobs(job: Job) -> dict[str, int]:
             if e.fields.get("step")
         ]
         last = max(ends, default=(0, ""))[1]
-        found[source.name] = max((line for line, number in ends if number != last), default=0)
+        jobs = max((line for line, number in ends if number != last), default=0)
+        path = job.places.by_source[source.name]
+        is_of_one = any(n is not None for n in (path.rank, path.local_rank, path.task))
+        found[source.name] = max(jobs, _left_before(source) if is_of_one else 0)
     return found
+
+
+def _left_before(source: SourceEvents) -> int:
+    """The line at which, in the log of one rank, the last but one exception left its program: a process has but one."""
+    left = [tb for tb in source.tracebacks if tb.frames and tb.frames[0].function == "<module>" and not tb.is_warned]
+    last = max(left, key=lambda tb: tb.line, default=None)
+    own = [tb.end_line for tb in left if last is not None and tb.frames[0].file == last.frames[0].file]
+    return max((end for end in own if last is not None and end + 1 < last.line), default=0)
 
 
 def reborn_at(job: Job) -> dict[str, int]:
     """Yield by file where a rank is another process than above, if steps stand below, or none anywhere and it had ended."""
-    births = {s.name: birth for s in job.sources if (birth := _reborn(s)) is not None}
-    signs = [sign for s in job.sources for _, sign in s.progress] if births else []
+    born = [birth for s in job.sources if (birth := _reborn(s)) is not None]
+    births = {birth.source: birth.line or 0 for birth in born}
+    signs = [sign for s in job.sources for _, sign in s.progress]
     latest = max((s.time for s in signs if s.stamp is not None and s.time is not None), default=0.0)
-    is_below = any((s.line or 0) > (births[s.source].line or 0) for s in signs if s.source in births)
-    is_later = any(b.stamp is not None and b.time is not None and b.time < latest for b in births.values())
+    is_below = any((s.line or 0) > births[s.source] for s in signs if s.source in births)
+    is_below |= any(birth.stamp is not None and birth.time is not None and birth.time < latest for birth in born)
     ends = {e.source: e.line or 0 for e in reversed(job.events) if e.role in FAILING and e.rule.tells in CERTIFICATES}
-    is_ended = not signs and all(ends.get(name, birth.line or 0) < (birth.line or 0) for name, birth in births.items())
-    return {name: birth.line or 0 for name, birth in births.items()} if is_below or is_later or is_ended else {}
+    is_ended = not signs and all(ends.get(name, line) < line for name, line in births.items())
+    return births if is_below or is_ended else {}
 
 
 def _reborn(source: SourceEvents) -> Event | None:
@@ -140,10 +118,8 @@ def _reborn(source: SourceEvents) -> Event | None:
         between = range(before.line or 0, event.line or 0)
         is_past_end = any(e.line in between for e in ends if e.traceback is None or e.rank == event.rank)
         is_again = is_past_end and event.fields == before.fields
-        is_shown_again = event.stamp is not None and before.time is not None and (event.time or 0.0) <= before.time
         is_other = None not in (before.pid, event.pid) and before.pid != event.pid
-        if (is_again or is_other) and not is_shown_again:
-            is_next = birth is None or (before.line or 0) >= (birth.line or 0)  # and not of the life that began above
-            birth = event if is_next else birth
+        if (is_again or is_other) and (birth is None or (before.line or 0) >= (birth.line or 0)):
+            birth = event  # and not of the life that began above
         known[key] = event
     return birth

@@ -6,13 +6,13 @@ time-out, the same step). What stays unknown is an uncertainty that the verdict 
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import chain
+from statistics import median
 
 from ..lines.timestamp import Stamp, read_stamp, resolve
 from .event import Event, SourceEvents
@@ -91,52 +91,26 @@ _read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the 
 
 
 def _align(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
-    """Estimate each host's offset against the host that shares most with the others."""
+    """Estimate each host's offset against the host that shares most moments with the others."""
     shared = _shared_moments(sources)
-    hosts = sorted({host for times in shared.values() for host in times})
-    if len(hosts) < 2:
-        return
-    counts = Counter(host for times in shared.values() if len(times) > 1 for host in times)
-    if not counts:
-        return
-    reference = min(counts, key=lambda h: (-counts[h], h))
-    clocks.offset_s[reference], clocks.spread_s[reference] = 0.0, SAME_CLOCK_S
-    by_host: dict[str, list[tuple[float, list[float]]]] = defaultdict(list)  # its time of a moment, others' aligned
-    for times in shared.values():
-        aligned = [times[reference]] if reference in times else []
+    counts = Counter(host for times in shared for host in times)
+    reference = min(counts, key=lambda h: (-counts[h], h), default="")
+    apart_s: dict[str, list[float]] = defaultdict(list)  # by host
+    for times in (times for times in shared if reference in times):
         for host, time in times.items():
-            by_host[host].append((time, aligned))
-    for host in hosts:
-        if host != reference:
-            _align_host(clocks, by_host[host], host)
-    for event in (e for source in sources for e in source.all_events()):
+            apart_s[host].append(time - times[reference])
+    for host, differences in apart_s.items():
+        middle = median(differences)
+        clocks.offset_s[host] = middle if abs(middle) > SAME_CLOCK_S else 0.0
+        clocks.spread_s[host] = max(SAME_CLOCK_S, median(abs(d - middle) for d in differences) * 2)
+    for event in (e for source in sources for e in source.all_events()) if any(clocks.offset_s.values()) else ():
         offset = clocks.offset_s.get(event.host or "", 0.0)
-        if offset and event.time is not None:
-            event.time -= offset
-            event.onset = event.onset - offset if event.onset is not None else None
+        event.time = event.time - offset if event.time is not None else None
+        event.onset = event.onset - offset if event.onset is not None else None
 
 
-def _align_host(clocks: Clocks, moments: list[tuple[float, list[float]]], host: str) -> None:
-    """Estimate one host's offset; its moments, aligned, then count for the hosts after it."""
-    differences = [time - _middle(aligned) for time, aligned in moments if aligned]
-    if not differences:
-        return
-    middle = _middle(sorted(differences))
-    offset_s = middle if abs(middle) > SAME_CLOCK_S else 0.0
-    clocks.offset_s[host] = offset_s
-    clocks.spread_s[host] = max(SAME_CLOCK_S, _middle(sorted(abs(d - middle) for d in differences)) * 2)
-    for time, aligned in moments:
-        insort(aligned, time - offset_s)
-
-
-def _middle(ordered: list[float]) -> float:
-    """The median of what is sorted already."""
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
-def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...], dict[str, float]]:
-    """Moments that several hosts print: the first time each host does."""
+def _shared_moments(sources: Sequence[SourceEvents]) -> list[dict[str, float]]:
+    """Moments that several hosts print: by host, the first time that it does."""
     shared: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
     for source in sources:
         for event in chain(source.telling("collective-timeout", "progress"), *source.progress):
@@ -145,7 +119,7 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
                 continue  # a time taken from a line above is none of this moment
             known = shared[key].get(event.host)
             shared[key][event.host] = event.time if known is None else min(known, event.time)
-    return {k: v for k, v in sorted(shared.items(), key=lambda kv: repr(kv[0])) if len(v) > 1}
+    return [times for times in shared.values() if len(times) > 1]
 
 
 def _moment(event: Event) -> tuple[object, ...] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -18,89 +17,49 @@ MOST_ASKED = 256  # messages of one text that an event is compared with; 8,000 o
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
 REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
-# How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
-IN_ITS_LOG = lazy(
-    r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
-)
-IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in each of these
-
-
-@dataclass(slots=True, eq=False)
-class _Message:
-    """One message, and the files that it was seen in."""
-
-    event: Event
-    sources: set[str]
-
-
-class _Messages:
-    """Messages of one text; a job of many ranks says the same as often as it has ranks, or hosts."""
-
-    def __init__(self) -> None:
-        self._of: dict[object, list[_Message]] = {}  # by rank; of those of no rank by host
-
-    def find(self, event: Event) -> _Message | None:
-        """Yield a message that the event repeats: in another file, and of no other rank or host."""
-        asked = islice(self._asked(event), MOST_ASKED)
-        return next((message for message in asked if _repeats(event, message)), None)
-
-    def add(self, message: _Message) -> None:
-        """Take a message, or take it anew where its event has got a rank or a host."""
-        of_it = self._of.setdefault(_owner(message.event), [])
-        if message not in of_it[-1:]:
-            of_it.append(message)
-
-    def _asked(self, event: Event) -> Iterator[_Message]:
-        if event.rank is None and event.host is None:
-            return chain.from_iterable(self._of.values())
-        own = (_owner(event), ("host", event.host), ("host", None))
-        of_ranks = () if event.rank is not None else (key for key in self._of if isinstance(key, int))
-        return (message for key in chain(dict.fromkeys(own), of_ranks) for message in self._of.get(key, ()))
 
 
 def merge_copies(events: Sequence[Event], places: Places) -> list[Event]:
     """Yield the events, in their order, those that repeat another one taken up by it."""
-    by_text: dict[tuple[Any, ...], Event | _Messages] = {}  # an event as long as it alone says it: most texts name a rank
+    said: dict[tuple[Any, ...], dict[object, list[Event]]] = {}  # by text, then by rank, else by host
     dropped: set[Event] = set()
     for event in events:
-        key = _identity(event)
-        if key is None or (known := by_text.setdefault(key, event)) is event:
+        if (key := _identity(event)) is None:
             continue
-        if isinstance(known, Event):
-            messages = by_text[key] = _Messages()
-            messages.add(_Message(known, _sources(known)))
-            known = messages
-        twin = known.find(event)
+        alike = said.setdefault(key, {})
+        twin = next((e for e in islice(_asked(alike, event), MOST_ASKED) if _repeats(event, e)), None)
         if twin is None:
-            known.add(_Message(event, _sources(event)))
+            alike.setdefault(_owner(event), []).append(event)
             continue
-        is_better = _specific(event, places) > _specific(twin.event, places)
-        better, other = (event, twin.event) if is_better else (twin.event, event)
-        twin.sources |= _sources(event)
+        better, other = (event, twin) if _specific(event, places) > _specific(twin, places) else (twin, event)
+        alike[_owner(twin)].remove(twin)
         _absorb(better, other)
+        alike.setdefault(_owner(better), []).append(better)
         dropped.add(other)
-        twin.event = better
-        known.add(twin)
     return [e for e in events if e not in dropped]
+
+
+def _asked(alike: dict[object, list[Event]], event: Event) -> Iterator[Event]:
+    """The events of one text that one may repeat: of its rank, or of none; of its host, or of none."""
+    if event.rank is None and event.host is None:
+        return chain.from_iterable(alike.values())
+    own = (_owner(event), ("host", event.host), ("host", None))
+    of_ranks = () if event.rank is not None else (key for key in alike if isinstance(key, int))
+    return (e for key in chain(dict.fromkeys(own), of_ranks) for e in alike.get(key, ()))
 
 
 def _owner(event: Event) -> object:
     return event.rank if event.rank is not None else ("host", event.host)
 
 
-def _repeats(event: Event, message: _Message) -> bool:
-    other = message.event
-    if (event.rank is not None and other.rank not in (None, event.rank)) or (
-        event.host is not None and other.host not in (None, event.host)
-    ):
-        return False  # launchers of several hosts say the same
+def _repeats(event: Event, other: Event) -> bool:
+    for mine, its in ((event.rank, other.rank), (event.host, other.host)):
+        if mine is not None and its not in (None, mine):
+            return False  # launchers of several hosts say the same
     if (event.source, event.line) == (other.source, other.line):
         return False  # two rules speak of one line, and one of them may name the cause
-    return event.source not in message.sources or is_repetition(other) or is_repetition(event)
-
-
-def _sources(event: Event) -> set[str]:
-    return {event.source, *(source for source, _ in event.also_in)}
+    is_seen_there = event.source == other.source or any(event.source == source for source, _ in other.also_in)
+    return not is_seen_there or is_repetition(other) or is_repetition(event)
 
 
 def is_repetition(event: Event) -> bool:
@@ -129,7 +88,6 @@ def _identity(event: Event) -> tuple[Any, ...] | None:
         return None
     rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
     text = text.partition("\n")[0].partition(REPEATED)[0]
-    text = IN_ITS_LOG.sub("", text) if any(map(text.__contains__, IN_RAYS_LOG)) else text
     return (rule, text[:300], event.attempt)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -67,18 +67,12 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
     return speaker.task
 
 
-def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
-    """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
+def torn_source(sources: Iterable[SourceEvents]) -> str:
+    """Yield the first source that ends before the name of the exception being printed, as a paste does; or nothing."""
     for source in sources:
         last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
         if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
             continue
         if last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0):
-            return True
-    return False
-
-
-def is_cut(sources: Sequence[SourceEvents]) -> bool:
-    """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
-    torn = (tb for s in sources for tb in s.tracebacks if tb.form == "headless" and tb.line <= TORN_LINES)
-    return any(torn) or breaks_off_in_a_traceback(sources)
+            return source.name
+    return ""

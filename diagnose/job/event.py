@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import islice
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalogue.rule import Role, Rule
 from ..lines.prefix import MAX_SPEAKERS, Line, Prefix, read_lines
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
 
 FAILING = ("cause", "symptom")  # roles
-T = TypeVar("T")
 MAX_CHARS = 8192  # of one line
-MAX_KNOWN = 4096  # values that are looked up to be shared
 MOST_SHOWN = 6  # exhibits of one finding
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
@@ -42,7 +40,6 @@ class Speaker(NamedTuple):
     ip: str | None
 
 
-printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]  # compared in a third of a stamp's time
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
 
 
@@ -51,19 +48,6 @@ def speaker_named(named: tuple[Any, ...]) -> Speaker:
     """Yield who speaks, by what `named_in` tells of a prefix."""
     speaker = Speaker._make(named)
     return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
-
-
-class Same:
-    """Yields, for a value, the equal one that was met before, if that is not long ago."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def __call__(self, value: T, key: Any = None) -> T:
-        if len(self._known) >= MAX_KNOWN:
-            self._known.clear()
-        known: T = self._known.setdefault(value if key is None else key, value)
-        return known
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import repeat
@@ -23,7 +23,7 @@ from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, Same, SourceEvents, kept_lines, named_in, printed, speaker_named
+from .event import Event, SourceEvents, kept_lines, named_in, speaker_named
 from .hit_reading import LAST_RESORT, SourceReading
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ MAX_REPORT_LINES = 400  # the terminal's longest have 150
 HEADING = lazy(r"(?:^|\s)(?:FAILED|HUNG|RECOVERED|UNFINISHED) {2}\S")
 CLOSING = lazy(r"(?:^|\s)Inputs read: [\d,]{1,12} \([\d.]{1,8} \w{1,2}\); events: [\d,]{1,12}\.")
 _raw = attrgetter("raw")
-Stamps = list[tuple[int, Stamp]]  # by line number, in order
 DAY_S = 86_400
 
 
@@ -47,16 +46,15 @@ class EventReader:
         asked = (r for r in catalogue.rules.values() if r.generic and r.match == "traceback")
         order = (((BROAD.get(r.cause, 0), (r.frame is None) == (r.cause not in BROAD), r.id), r) for r in asked)
         self._catch_alls = [rule for _, rule in sorted(order)]
-        self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.opened()
         lines, hits = lines_without_reports(scan), scan.hits()
         keys = speaker_keys(lines)
-        tracebacks = find_tracebacks(lines, keys, self._same)
+        tracebacks = find_tracebacks(lines, keys)
         stacks: list[StackDump] = []
-        if scan.kind == "json-stacks" or scan.holds(STACK):  # the scan met the mark of one
+        if scan.holds(STACK):  # the scan met the mark of one
             from ..traces.stacks import find_stacks
 
             stacks = find_stacks(lines)
@@ -68,7 +66,7 @@ class EventReader:
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         # with what a warning names alone: `WARNING: OSError: …`
-        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)
+        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames)
         heard = [e for e in found if e.traceback is None or is_heard(e.traceback, unheard)]
         for order, event in enumerate(events := sift(heard)):
             event.order = order
@@ -78,12 +76,12 @@ class EventReader:
         source = SourceEvents(
             scan.name, scan.kind, events,
             tuple(map(speaker_named, dict.fromkeys(named_in(x.prefix) for x in lines))),
-            self._same(tuple(years.items())),
+            tuple(years.items()),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted), tuple(stacks), signs,
             max((last.line or 0 for _, last in signs), default=None), scan.capped(), stored,
         )  # fmt: skip
-        _note_stamps(source, stamps, self._same)
+        _note_stamps(source, stamps)
         return source
 
 
@@ -134,20 +132,7 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
         if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
             continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, place), event)
-    return tuple(_whole(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))))
-
-
-def _whole(events: list[Event]) -> Iterator[Event]:
-    """Yield the events, in order, without the rest of a block that was read from its first line already."""
-    last: dict[str | None, Event] = {}  # by what they tell
-    for event in events:
-        if event.rule.match == "block":
-            block = last.get(event.rule.tells)
-            told, said = ({k: v for k, v in e.fields.items() if v is not None} for e in (event, block or event))
-            if block is not None and (event.line or 0) <= (block.end_line or 0) and told.items() < said.items():
-                continue  # less than the block in which it begins, and nothing else
-            last[event.rule.tells] = event
-        yield event
+    return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))
 
 
 @lru_cache(1024)
@@ -155,14 +140,11 @@ def _year_of(day: float) -> int:
     return datetime.fromtimestamp(day * DAY_S, timezone.utc).year
 
 
-def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
-    """Give each event the stamp of the nearest line above that has one, else of the first below; equal ones held once."""
+def _note_stamps(source: SourceEvents, stamps: Sequence[tuple[int, Stamp]]) -> None:
+    """Give each event the stamp of the nearest line above that has one, else of the first below."""
     numbers = [number for number, _ in stamps]
-    held = {id(stamp): same(stamp, printed(stamp)) for _, stamp in stamps}
     for event in source.all_events():
         above, stamp = bisect_right(numbers, event.line or 0), event.stamp
         event.near_is_below = above == 0
-        if stamp is not None:
-            event.stamp = held.get(id(stamp)) or same(stamp, printed(stamp))
         if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
-            event.near = held[id(stamps[max(above - 1, 0)][1])]
+            event.near = stamps[max(above - 1, 0)][1]

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
-UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
 
 
@@ -101,11 +100,10 @@ class SourceReading:
                     line = self._line_of(inner.exception_line, inner.exception)
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
                     return
-        rule_of_all = self.catalogue.rules.get(UNCAUGHT)
-        if rule_of_all is not None and is_own_name(inner.exception, inner.frames):
+        if rules and is_own_name(inner.exception, inner.frames):  # the last forms know how exceptions are called
             fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
             line = self._line_of(inner.exception_line, inner.exception)
-            yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
+            yield self._event(rules[-1], fields, line, inner.exception_line, tb, text)
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self.lines[i] for i in self._at[number]]
@@ -113,7 +111,8 @@ class SourceReading:
         return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
 
     def _block(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
-        if rule.rest_of is not None and index in self._whole.get(rule.rest_of, ()):
+        read = (self._whole.get(name or "", ()) for name in (rule.rest_of, rule.id))
+        if rule.rest_of is not None and any(index in places for places in read):
             return ()
         places = self._following(index, rule.lines)
         scope = [self.lines[n] for n in places]

@@ -11,10 +11,10 @@ from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
-CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
+ABORTED = "process.abort"
+CRASHES = ("process.segfault", "process.bus-error", ABORTED)  # as the table of exit codes calls such ends
 ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
-SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
 
 
 def is_terminated(event: Event) -> bool:
@@ -46,6 +46,16 @@ def tell_ordered_ends(events: Sequence[Event]) -> None:
             event.cause, event.role = ORDERED, "symptom"
 
 
+def tell_aborts(events: Sequence[Event]) -> None:
+    """Take a crash for the abort of its process where an uncaught C++ exception ended it above: handlers crash."""
+    ended = [e for e in events if e.rule.tells == "aborting"]
+    for e in (e for e in events if ended and e.cause in CRASHES and e.cause != ABORTED):
+        is_own = e.rule.tells not in CERTIFICATES
+        above = (t for t in ended if (t.attempt, t.source) == (e.attempt, e.source) and (t.line or 0) < (e.line or 0))
+        if any(e.rank == t.rank or (is_own and None in (e.rank, t.rank)) for t in above):
+            e.cause, e.role = ABORTED, "context" if is_own else "symptom"
+
+
 def _closed_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:
     """Yield the line of each stream and attempt where a launcher, below a death that it found, ends all that it has."""
     died: dict[tuple[int, str], int] = {}
@@ -70,9 +80,8 @@ def _ends_of_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:
 
 
 def is_sigkill(event: Event) -> bool:
-    """Whether an end is death by SIGKILL; srun says `Killed`."""
-    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
-    return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
+    """Whether an end is death by SIGKILL, as the table of exit codes calls it."""
+    return event.cause == "process.sigkill"
 
 
 @dataclass(slots=True)

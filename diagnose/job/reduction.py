@@ -13,7 +13,7 @@ from .event import SourceEvents, events_in_order, settled
 from .identity_table import HERE
 from .job import Job, JobContext
 from .placement import place, set_jobs_apart
-from .process import processes, tell_ordered_ends
+from .process import processes, tell_aborts, tell_ordered_ends
 from .survival import set_aside
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def build_job(
     number_by_time(sources, places, clocks)
     events = merge_copies(events_in_order(sources), places)
     tell_ordered_ends(events)
+    tell_aborts(events)
     hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
     job = Job(
         list(sources), events, processes(events, sources, places), sorted(hosts.difference(HERE) or hosts), places, clocks,

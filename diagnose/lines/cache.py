@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,16 @@ def _is_own(status: os.stat_result) -> bool:
 @lru_cache
 def tables(path: Path) -> dict[str, Any]:
     """Yield what a YAML file of ours holds; kept as JSON, for to read its YAML takes a run of a small log 0.1 s."""
-    if (kept := built(f"{path.stem}.json")) is None:
+    if (kept := built(f"{path.parent.name}-{path.stem}.json")) is None:
         kept = _kept_table(path)
     loaded: dict[str, Any] = json.loads(kept)
     return loaded
+
+
+def patterns(module: str, table: str) -> Iterable[str]:
+    """Yield the rows of a table of the `patterns.yaml` beside a module, in their order."""
+    rows: dict[str, str] = tables(Path(module).with_name("patterns.yaml"))[table]
+    return rows.values()
 
 
 def _kept_table(path: Path) -> bytes:

@@ -21,7 +21,6 @@ Kind = bytes | tuple[bytes, tuple[tuple[bytes, int], ...]]  # shape, and which d
 DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))  # for `bytes.translate`
 MAX_SHAPE_BYTES = 600  # of a line whose shape is remembered
 MAX_SINGLE = 2  # digits that a pattern asks for without any text before them; more would tell each line from the others
-MAX_SPOTS = 8  # in a shape that are compared one by one, before looking for the marks is quicker
 
 _WITHOUT_DIGITS = re.compile(r"(?:\{\d*,?\d*\}|\\[^xuUNpPgk\d]|[^\d\\])*")  # most patterns ask for none
 _NUMERALS = frozenset("0123456789")
@@ -77,33 +76,19 @@ def _parts(name: str, about: Any) -> list[tuple[Any, bool]]:
     return [(about[-1], False)] if name == "SUBPATTERN" else [(about, False)] if name == "ATOMIC_GROUP" else []
 
 
-class Spots:
-    """Where marks can stand in lines of one shape; a line is asked at these places only."""
-
-    __slots__ = ("_marks", "_spots")
-
-    def __init__(self, marks: tuple[bytes, ...], shape: bytes) -> None:
-        patterns = [mark.translate(DIGITS) for mark in marks]
-        folded = shape.lower()
-        self._marks = marks
-        self._spots = [
-            (at, at + len(mark), mark, (mark, at))
-            for mark, pattern in zip(marks, patterns, strict=True)
-            for at in _starts(pattern, folded)
-        ]
-
-    def marks_in(self, line: bytes) -> tuple[tuple[bytes, int], ...]:
-        """Yield which marks stand in a line of the shape, and where."""
-        spots = self._spots
-        if len(spots) <= MAX_SPOTS:
-            return tuple([found for start, end, mark, found in spots if line[start:end].lower() == mark])
-        return places_of(self._marks, line)
+Spots = list[tuple[int, int, bytes]]  # where marks may stand in lines of one shape
 
 
-def places_of(marks: tuple[bytes, ...], line: bytes) -> tuple[tuple[bytes, int], ...]:
+def spots_of(marks: tuple[bytes, ...], shape: bytes) -> Spots:
+    """Yield where marks can stand in lines of a shape."""
+    folded = shape.lower()
+    found = ((mark, at) for mark in marks for at in _starts(mark.translate(DIGITS), folded))
+    return [(at, at + len(mark), mark) for mark, at in found]
+
+
+def marks_at(spots: Spots, line: bytes) -> tuple[tuple[bytes, int], ...]:
     """Yield which marks stand in a line, and where."""
-    folded = line.lower()
-    return tuple([(mark, at) for mark in marks for at in _starts(mark, folded)])
+    return tuple([(mark, start) for start, end, mark in spots if line[start:end].lower() == mark])
 
 
 def _starts(text: bytes, line: bytes) -> Iterator[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..lines.record import record
-from ..report.redaction import redact_plain
+from ..report.redaction import without_secrets
 from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
 from ..sources.paths import expand_pattern, files_below, is_url
@@ -93,7 +93,7 @@ def excerpt(path: str, shown: str, line: int, before: int, after: int) -> dict[s
     rows = _rows(path, shown, first - KEY_LINES, last + KEY_LINES)
     if not any(n == line for n, _ in rows):
         raise UsageError(f"{shown} has no line {line}")
-    redacted: list[list[Any]] = redact_plain({"lines": rows}, privacy=True)["lines"]
+    redacted: list[list[Any]] = without_secrets({"lines": rows}, privacy=True)["lines"]
     lines = [{"line": n, "text": text[:MOST_CHARACTERS]} for n, text in redacted if first <= n <= last]
     return {"file": shown, "line": line, "lines": lines}
 

@@ -26,8 +26,8 @@ from ..history.difference import differences, written_report
 from ..job.job import JobContext
 from ..lines.rank_ranges import rank_ranges
 from ..report.parts import Symptom
-from ..report.printable import one_line
-from ..report.redaction import redact, redact_text
+from ..report.phrases import one_line
+from ..report.redaction import redact, without_secrets
 from ..report.report import Report
 from ..views.catalogue_page import cause_page
 from ..views.rendering import fill, why
@@ -63,7 +63,7 @@ def tool(answer: Tool[P]) -> Tool[P]:
             with desk.lock:
                 return bounded(answer(desk, *given, **named))
         except DiagnoseError as error:
-            raise ToolError(redact_text(one_line(str(error)), privacy=True)) from error
+            raise ToolError(without_secrets(one_line(str(error)), privacy=True)) from error
 
     return call
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from ipaddress import ip_address
 
 from ..job.event import Event
+from ..job.identity_table import ADDRESS
 from ..job.job import Job
 from ..job.process import is_terminated
 from .finding import Finding, Sentence, earliest_onset, exhibits
@@ -74,19 +74,12 @@ def _peer(job: Job, event: Event) -> Peer | None:
     if isinstance(rank, int) and rank != event.rank:
         return ("rank", rank)
     ip, host = event.fields.get("peer_ip"), event.fields.get("peer_host")
-    if host and _is_address(str(host)):  # NCCL's peers over InfiniBand: `from peer 10.9.3.4<55120>`
+    if host and ADDRESS.match(str(host)):  # NCCL's peers over InfiniBand: `from peer 10.9.3.4<55120>`
         ip, host = host, None
     host = job.places.host(host or job.places.host_of_ip.get(str(ip)))
     if host and host != event.host:
         return ("host", str(host))
     return ("address", str(ip)) if ip and not str(ip).startswith("127.") else None
-
-
-def _is_address(text: str) -> bool:
-    try:
-        return ip_address(text) is not None
-    except ValueError:
-        return False
 
 
 def _who(events: list[Event]) -> Sentence:

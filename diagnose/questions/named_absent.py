@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from ..job.activity import STRAGGLER, last_line, last_phase
+from ..job.activity import last_line, last_phase, wait_for
 from ..job.event import Event
 from ..job.identity_table import MAX_RANK
 from ..job.job import Job
-from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
+from .finding import Finding, Sentence, earliest_onset, exhibits
 
 START, TAKEN = "rendezvous.timeout", "rendezvous.duplicate-rank"
 
@@ -34,12 +34,11 @@ def find(job: Job) -> Iterator[Finding]:
     are_most = len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)
     info = job.ranks.get(ranks[0])
     phase = last_phase(job, info, events[0]) if info is not None and ranks[0] else None
-    says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": phase.says if phase else None})
-    cause = phase.cause if phase else START if is_start else STRAGGLER
-    shown: tuple[Exhibit, ...] = (phase.exhibit,) if phase else ()
-    shown += exhibits(events) + (last_line(job, info) if info is not None else ())
-    culprits = () if is_start and are_most else ranks
-    yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))
+    cause, does, seen = wait_for(phase)
+    says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": does})
+    shown = (*seen, *exhibits(events), *(last_line(job, info) if info is not None else ()))
+    culprits, onset = () if is_start and are_most else ranks, earliest_onset(events)
+    yield Finding("named_absent", START if is_start and phase is None else cause, says, shown, culprits, onset=onset)
 
 
 def _taken_twice(job: Job) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, last_phase
+from ..job.activity import last_phase, wait_for
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from .finding import Finding, Sentence, earliest_onset, exhibits
@@ -38,11 +38,9 @@ def _of_its_id(job: Job) -> Iterator[Finding]:
         yield Finding("rank_zero", GONE, says, exhibits(said), (0,), onset=onset)
         return
     phase = last_phase(job, job.ranks.get(0) or RankInfo(0), said[0])
-    says = Sentence("rank_zero.late", {"waiting": ranks, "phase": phase.says if phase else None})
-    first, *others = exhibits(said)
-    does = (phase.exhibit,) if phase else ()
-    shown = (*does, first, *others) if phase and phase.exhibit.rank == 0 else (first, *does, *others)
-    yield Finding("rank_zero", phase.cause if phase else STRAGGLER, says, shown, (0,), onset=onset)
+    (cause, does, seen), (first, *others) = wait_for(phase), exhibits(said)
+    says = Sentence("rank_zero.late", {"waiting": ranks, "phase": does})
+    yield Finding("rank_zero", cause, says, (first, *seen, *others), (0,), onset=onset)
 
 
 def _asks_for_id(event: Event) -> bool:

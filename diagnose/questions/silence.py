@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
-from ..job.event import FAILING, Event, SourceEvents, named_in
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of, wait_for
+from ..job.event import FAILING, Event, named_in
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34
@@ -24,8 +23,6 @@ SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
 LOST = "network.connection-reset"
 WAITING = "waiting"  # an activity
-QUIET = 5.0  # steps that a log goes on without one: a longer pause is no step's
-ENOUGH = 6  # prints in one order, which are then no chance
 NUMBERS = lazy(r"\d+(?:\.\d+)?")
 RANK = lazy(r"(?i)\brank[\s:=_]{0,2}(\d{1,6})")
 
@@ -79,31 +76,27 @@ def _behind(job: Job) -> Iterator[Finding]:
     common, count = Counter(i.last_step for i in signs).most_common(1)[0]
     few = [i for i in signs if (i.last_step or 0) < (common or 0)]
     is_clear = few and len(few) <= MAX_SHARE * len(signs) and count >= len(signs) - len(few)
-    if is_clear and all(_had_its_turn(job, late, signs) for late in few):
+    last = [i.last_sign for i in signs if i.last_sign is not None]
+    if is_clear and all(_had_its_turn(job, late.last_sign, last) for late in few if late.last_sign is not None):
         usual = next(i for i in signs if i.last_step == common)
-        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
-        says = {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": phase.says if phase else None}
-        shown = (phase.exhibit,) if phase else exhibits(i.last_sign for i in few if i.last_sign is not None)
+        ranks, (cause, does, seen) = tuple(sorted(i.rank for i in few)), wait_for(_phase(few[0]))
+        says = Sentence("silence.behind", {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": does})
+        shown = seen or exhibits(i.last_sign for i in few if i.last_sign is not None)
         shown += exhibits([usual.last_sign] if usual.last_sign else [])
-        cause = phase.cause if phase else STRAGGLER
-        yield Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
+        yield Finding("silence", cause, says, shown, ranks, certainty="possible")
 
 
-def _had_its_turn(job: Job, late: RankInfo, signs: Sequence[RankInfo]) -> bool:
+def _had_its_turn(job: Job, late: Event, signs: Sequence[Event]) -> bool:
     """Whether a rank could have printed its step before the end of a file that several share, which may be cut anywhere.
 
-    Where they print in one order, it could once somebody behind it did; else where the log goes on and nobody steps.
+    It could where another one has printed two since the last of this one.
     """
-    pairs = {i.rank: (i.first_sign, i.last_sign) for i in signs if i.first_sign is not None and i.last_sign is not None}
-    first, last = pairs[late.rank]
-    shared = {rank: signs for rank, signs in pairs.items() if signs[1].source == last.source}
+    shared = {_who(sign.speaker, sign.raw): sign.rank for sign in signs if sign.source == late.source}
     if len(shared) == 1:
         return True  # a file of its own ends by itself
-    tail = next(s for s in job.sources if s.name == last.source).tail()
-    who = {_who(sign.speaker, sign.raw): rank for rank, (_, sign) in shared.items()}
-    steps = [rank for x in tail if (rank := who.get(_who(named_in(x.prefix), x.raw))) is not None]
-    is_passed = _was_passed(late.rank, steps, sorted(shared, key=lambda rank: shared[rank][0].line or 0))
-    return is_passed or _goes_on(tail, [sign for _, sign in shared.values()], first, last)
+    tail = next(s for s in job.sources if s.name == late.source).tail()
+    below = [_who(named_in(x.prefix), x.raw) for x in tail if x.number > (late.line or 0)]
+    return any(count > 1 for _, count in Counter(who for who in below if who in shared).items())
 
 
 def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
@@ -111,58 +104,27 @@ def _who(speaker: tuple[object, ...], text: str) -> tuple[object, ...]:
     return (*speaker, *RANK.findall(text)[:1], NUMBERS.sub("#", text))
 
 
-def _goes_on(tail: Sequence[Line], signs: Sequence[Event], first: Event, last: Event) -> bool:
-    """Whether the log has lines for longer than several steps took, and no step."""
-    ends = [line.prefix.stamp.seconds for line in tail if line.prefix.stamp is not None]
-    begins = [sign.stamp.seconds for sign in signs if sign.stamp is not None]
-    count = (last.fields.get("step") or 0) - (first.fields.get("step") or 0)
-    if not ends or not begins or first.stamp is None or last.stamp is None or count < 1:
-        return False
-    step_s: float = (last.stamp.seconds - first.stamp.seconds) / count
-    return ends[-1] - max(begins) >= QUIET * step_s
-
-
-def _was_passed(late: int, steps: Sequence[int], order: Sequence[int]) -> bool:
-    """Whether ranks print in this order, round by round, and somebody behind this one did when it had not."""
-    rounds: list[list[int]] = [[]]
-    for rank in steps:
-        if rounds[-1] and order.index(rank) <= order.index(rounds[-1][-1]):
-            rounds.append([])
-        rounds[-1].append(rank)
-    whole = rounds[1:-1]
-    is_ordered = sum(map(len, whole)) >= ENOUGH and all(len(each) == len(order) for each in whole[:-1])
-    return is_ordered and (late not in whole[-1] or order.index(rounds[-1][-1]) > order.index(late))
-
-
 def _busy(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: who began something that nobody else does, and has not ended it, while the others rest."""
     heard = [i for i in job.ranks.values() if i.has_lines]
-    doing = {i.rank: phase.name for i in heard if (phase := _phase(i)) is not None}
-    few = [i for i in heard if doing.get(i.rank, WAITING) != WAITING] or [i for i in heard if i.rank in doing]
-    others = [i for i in heard if i not in few]
-    is_whole = len(heard) >= max(job.world_size or 0, FEWEST)
-    if few and is_whole and len(few) <= MAX_SHARE * len(heard):
-        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
-        says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says if phase else None})
-        shown = (phase.exhibit,) if phase else ()
-        waits = exhibits([i.phase for i in others if i.phase is not None], 2)
-        yield Finding("silence", phase.cause if phase else STRAGGLER, says, (*shown, *waits), ranks, certainty="possible")
+    doing = {i.rank: phase for i in heard if (phase := _phase(i)) is not None}
+    few = [rank for rank, phase in doing.items() if phase.name != WAITING] or [*doing]
+    if few and len(heard) >= max(job.world_size or 0, FEWEST) and len(few) <= MAX_SHARE * len(heard):
+        ranks, phase = tuple(sorted(few)), doing[few[0]]
+        waits = exhibits([i.phase for i in heard if i.rank not in few and i.phase is not None], 2)
+        says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says})
+        yield Finding("silence", phase.cause, says, (phase.exhibit, *waits), ranks, certainty="possible")
 
 
 def _stalled(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: all logs end with the same begun work, which a lock that a dead process left holds up."""
     begun = {(e.source, e.line): e for e in job.telling("activity") if e.rule.stalls}
-    last = [job.last_line_of(rank) for rank in job.ranks if begun]
-    lines = [each for each in last if each] or [(s.name, x) for s in job.sources if begun for x in _last_with_words(s)]
-    ends = [e for source, line in lines if (e := begun.get((source, line.number))) is not None]
-    if ends and len(ends) == len(lines) and len({e.rule.stalls for e in ends}) == 1:
+    last = {s.name: x.number for s in job.sources if begun for x in s.tail() if x.message.strip()}
+    ends = [e for place in last.items() if (e := begun.get(place)) is not None]
+    if ends and len(ends) == len(last):
         cause, fields = ends[0].rule.stalls or STRAGGLER, ends[0].fields
         says = Sentence("silence.stalled", {"ranks": tuple(sorted(job.ranks)), "path": fields.get("path")})
         yield Finding("silence", cause, says, exhibits(ends), certainty="possible", fields=fields)
-
-
-def _last_with_words(source: SourceEvents) -> list[Line]:
-    return [line for line in source.tail() if line.message.strip()][-1:]
 
 
 def _phase(info: RankInfo) -> Phase | None:

@@ -28,7 +28,6 @@ def find(job: Job) -> Iterator[Finding]:
     went_on = {s.name: s.last_sign_line or 0 for s in job.sources}
     placed = [p for p in placed_stacks(job) if p.dump.is_live and went_on[p.source] <= p.dump.end_line]
     if len({p.label for p in placed}) < 2:
-        yield from _alone(job, placed, any(went_on.values()))
         return
     from ..traces.stack_tree import is_of_loader
 
@@ -45,15 +44,6 @@ def find(job: Job) -> Iterator[Finding]:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "backward", "desync") and len(tree.suspects) <= len(tree.crowd):
         yield _elsewhere(job, tree, placed)
-
-
-def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
-    """The stack of one process is all there is: who looks at a live process holds it for hung, and it waits for others."""
-    if not placed or went_on or job.failures() or len(job.ranks) > 1:
-        return
-    for group in (g for g in merged(placed).groups[:1] if g.standing.kind == "collective"):
-        says, shown = Sentence("standing.alone", {"where": where(group)}), _shown(job, placed, (placed[-1].label,))
-        yield Finding("standing", TIMEOUT, says, shown, certainty="possible")
 
 
 def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:

@@ -155,15 +155,11 @@ def _step_side(ranks: Sequence[int], of_group: dict[int, Track], seq: int) -> Si
 
 def _mismatches(name: str, of_group: dict[int, Track], steps: Steps, tail: _Tail) -> Iterator[Divergence]:
     """Yield where ranks called different things, by majority, until their numbering no longer means the same."""
-    alike: dict[tuple[bytes, bytes, int], list[int]] = defaultdict(list)  # who recorded exactly the same
-    for rank, track in sorted(of_group.items()):
-        alike[track.seqs.tobytes(), track.steps.tobytes(), track.low].append(rank)
     called: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # by seq and step, who did it
-    for ranks in alike.values():
-        track = of_group[ranks[0]]
+    for rank, track in of_group.items():
         for seq, step in zip(track.seqs, track.steps, strict=True):
             if seq >= track.low:
-                called[seq][step] += ranks
+                called[seq][step].append(rank)
     before = None
     for seq in sorted(seq for seq, of_seq in called.items() if len(of_seq) > 1):
         sides = sorted(((step, sorted(ranks)) for step, ranks in called[seq].items()), key=lambda s: (-len(s[1]), s[1]))

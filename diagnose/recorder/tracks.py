@@ -88,9 +88,9 @@ class Track:
     high: int = 0  # last enqueued
     done: int = 0  # last completed
     knows_completion: bool = True  # Gloo leaves every entry `scheduled`
-    seqs: array[int] = field(default_factory=lambda: array("i"))
-    steps: array[int] = field(default_factory=lambda: array("i"))
-    rows: array[int] = field(default_factory=lambda: array("i"))
+    seqs: array[int] = field(default_factory=lambda: array("q"))
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    rows: array[int] = field(default_factory=lambda: array("q"))
 
     def at(self, seq: int) -> int:
         """Returns the position of a sequence number, or -1."""

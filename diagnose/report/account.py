@@ -12,20 +12,19 @@ from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..job.clock import SAME_CLOCK_S, Clocks
-from ..job.job import Job
+from ..job.coverage import torn_source
+from ..job.job import Job, RankInfo
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor, own_code
-from .headline import file_name, of_verdict, suspect, without_verdict
-from .last_lines import collect_steps, last_lines, per_rank, stops_of
-from .losers import alternatives, chain, symptoms
+from .headline import collect_steps, file_name, last_lines, of_verdict, per_rank, suspect, without_verdict
 from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
 from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
-from .timeline import attempt_rows, bounded_times, timeline_rows
+from .timeline import alternatives, attempt_rows, chain, symptoms, timeline_rows
 from .translation import ENGLISH, Translator
 
 TIMEOUT = "collective.timeout"
@@ -49,33 +48,33 @@ class Found:
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
     job, verdict = found.job, found.verdict
-    bounds = bounded_times(job)
-    show = Exhibitor(job)
+    show = Exhibitor(job, verdict, translator)
     is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
-    stops = stops_of(job) if is_open else ()
-    last = last_lines(job, stops) if is_open else ()
+    last = last_lines(job) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
-    diagnosis = _diagnosis(found, catalogue, show, translator, (last, collect))
+    diagnosis = _diagnosis(found, catalogue, show)
+    if diagnosis is None and verdict.cause is not None:
+        diagnosis = _unknown(found, translator, last, collect)
     if verdict.outcome == "recovered":
         collect = (RemedyStep("now", translator.say("recovered.now")),)
-    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, last, translator)
+    summary = diagnosis.summary if diagnosis else without_verdict(show)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
         diagnosis=diagnosis,
         facts=found.facts.rows(),
         notices=tuple(n.told(translator.sentence) for n in found.notices),
-        chain=chain(verdict, translator, bounds, job.failures()),
-        alternatives=alternatives(verdict, catalogue, show, translator),
-        symptoms=symptoms(job, verdict, translator, show, job.failures()),
-        survived=symptoms(job, verdict, translator, show, job.survived),
-        timeline=timeline_rows(job, verdict, translator, bounds),
+        chain=chain(show),
+        alternatives=alternatives(show, catalogue),
+        symptoms=symptoms(show, job.failures()),
+        survived=symptoms(show, job.survived),
+        timeline=timeline_rows(show),
         ranks=rank_rows(job, verdict),
         last_lines=last,
         collect=collect if diagnosis is None else (),
         collectives=collective_rows(job),
         stacks=stack_rows(job),
-        attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
+        attempts=attempt_rows(show, diagnosis.evidence if diagnosis else ()),
         other_jobs=tuple(
             OtherJob(j.name, j.files, translator.say("other-job.failed" if j.failed else "other-job.ran"))
             for j in job.others
@@ -96,36 +95,24 @@ def _time_basis(clocks: Clocks, translator: Translator) -> str:
     return translator.say("clock.basis", zone=zone, year=year, **shown)
 
 
-def _diagnosis(
-    found: Found,
-    catalogue: Catalogue,
-    show: Exhibitor,
-    translator: Translator,
-    ends: tuple[tuple[LastLine, ...], tuple[RemedyStep, ...]],
-) -> Diagnosis | None:
-    job, verdict = found.job, found.verdict
-    if verdict.cause is None:
+def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor) -> Diagnosis | None:
+    job, verdict, translator = found.job, found.verdict, show.translator
+    if verdict.cause is None or verdict.cause == UNKNOWN or not verdict.roots:
         return None
-    if verdict.cause == UNKNOWN or not verdict.roots:
-        return _unknown(found, translator, *ends)
     cause, first = translator.cause(catalogue.causes[verdict.cause]), verdict.roots[0].first
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
     fields = {**_code(job, verdict, evidence), **translator.fields(_fields(verdict))}
     values = step_values(job, verdict, proof, found.facts, catalogue, fields)
-    said = _said(verdict.roots[0], translator)
+    names = [name for name in verdict.reasons or ("none",) if translator.knows(f"reason.{name}")]
     return Diagnosis(
         cause=cause.id,
         title=title,
-        summary=of_verdict(job, verdict, title, said, next(iter(evidence), None), translator),
+        summary=of_verdict(show, title, _said(verdict.roots[0], translator), next(iter(evidence), None)),
         confidence=verdict.confidence,
         certainty=verdict.certainty,
-        reasons=tuple(
-            Reason(name, translator.say(f"reason.{name}"))
-            for name in verdict.reasons or ("none",)
-            if translator.knows(f"reason.{name}")
-        ),
+        reasons=tuple(Reason(name, translator.say(f"reason.{name}")) for name in names),
         culprits=_culprits(job, verdict, translator),
         evidence=evidence,
         remedy=steps(cause, values),
@@ -149,30 +136,29 @@ def _unknown(
     found: Found, translator: Translator, last: tuple[LastLine, ...], collect: tuple[RemedyStep, ...]
 ) -> Diagnosis:
     """What is most telling where nothing names a cause: where each rank stopped, and what to collect."""
-    say = translator.say
+    job, say = found.job, translator.say
     evidence = tuple(
         Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
         for x in last[:MAX_TAILS]
     )
-    own_files = RemedyStep("collect", say("collect.per-rank"), per_rank(found.facts))
-    remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
-    summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
-    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=remedy)
+    told = {"exit_code": job.context.exit_code, "cut": file_name(torn_source(job.sources)), **suspect(job)}
+    summary = say("unknown.summary", **told).rstrip(".。")
+    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, evidence=evidence, remedy=collect)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
     root = verdict.roots[0]
-    if root.first is not None:
+    if root.finding is None or root.first is not None:
         return _told(root)
-    if root.finding is None:
-        return {}
     paths = [x.event.fields["path"] for x in root.finding.exhibits if x.event and x.event.fields.get("path")]
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 
 
 def _told(suspect: Candidate) -> dict[str, Any]:
     """What the first event captured; where its line says only that it happened, what the message says right below."""
-    first = suspect.first or suspect.events[0]
+    first = suspect.first
+    if first is None:
+        return {}
     near = (e for e in suspect.events if (e.rule, e.source) == (first.rule, first.source) and e.line and first.line)
     below = (e.fields for e in near if 0 < (e.line or 0) - (first.line or 0) <= NEXT_LINES and e.fields)
     return dict(first.fields or next(below, {}))
@@ -205,13 +191,11 @@ def _said(suspect: Candidate, translator: Translator) -> str:
 def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
-        info = job.ranks.get(rank)
+        info = job.ranks.get(rank) or RankInfo(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
         device = suspect.first.fields.get("device") if suspect.first else None
-        gpu = device if isinstance(device, int) else info.device if info else None
-        host = info.host if info and info.host else suspect.host
-        why = _said(suspect, translator)
-        found.append(Culprit(rank, host, info.local_rank if info else None, gpu, info.pid if info else None, why))
+        gpu = device if isinstance(device, int) else info.device
+        found.append(Culprit(rank, info.host or suspect.host, info.local_rank, gpu, info.pid, _said(suspect, translator)))
     for host in () if found else verdict.culprit_hosts[:MAX_HOSTS]:
         suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
         found.append(Culprit(None, host, why=_said(suspect, translator)))

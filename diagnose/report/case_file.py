@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from ..scan.scan import Scan, SourceScan, scan_to_json
-from .redaction import redact_plain, redact_text
+from .redaction import without_secrets
 from .report import Report
 
 TRUTH = Path(__file__).with_name("case_truth.yaml")
@@ -43,8 +43,8 @@ def _logs(scan: Scan) -> dict[str, str]:
         root = posixpath.commonpath([posixpath.dirname(name.replace("!", "/")) or "." for name in read])
     kept = {name: lines for name, lines in read.items() if lines}
     # Together, so that two names keep apart when what differs in them is taken out.
-    names = redact_text("\n".join(_inside(name, root) for name in kept), privacy=True).split("\n")
-    return {name: redact_text(_trimmed(lines), privacy=True) for name, lines in zip(names, kept.values(), strict=False)}
+    names = without_secrets("\n".join(_inside(name, root) for name in kept), privacy=True).split("\n")
+    return {name: without_secrets(_trimmed(lines), privacy=True) for name, lines in zip(names, kept.values(), strict=False)}
 
 
 def _inside(name: str, root: str) -> str:
@@ -57,7 +57,7 @@ def _inside(name: str, root: str) -> str:
 def _dumps(scan: Scan) -> str:
     """The flight recorders' dumps as a saved scan, which is an input too: as pickles they could not be redacted."""
     sources = {s.name: SourceScan(s.name, s.kind) for s in scan.sources.values() if s.kind == "recorder"}
-    return scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps), partial(redact_plain, privacy=True))
+    return scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps), partial(without_secrets, privacy=True))
 
 
 def _trimmed(kept: dict[int, str]) -> str:

@@ -14,6 +14,8 @@ from ..lines.timestamp import format_rfc3339
 from ..traces.stack_tree import main_thread
 from ..traces.traceback import Link, Traceback
 from ..traces.traceback_lines import Frame, is_library
+from ..verdict.decision import Verdict
+from .translation import Translator
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
@@ -26,10 +28,10 @@ TELLING_BELOW, TELLING_CHARS = 6, 12  # lines below an exception in which what i
 
 
 class Exhibitor:
-    """Shows places of one job; the kept lines of a source are unpacked once."""
+    """Shows one job and the verdict on it in one language; the kept lines of a source are unpacked once."""
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, verdict: Verdict, translator: Translator) -> None:
+        self.job, self.verdict, self.translator = job, verdict, translator
         self._kept: dict[str, dict[int, str]] = {}
         self._scans = {s.name: s.scan for s in job.sources}
 
@@ -45,7 +47,7 @@ class Exhibitor:
             end_line=end,
             rank=exhibit.rank,
             host=exhibit.host,
-            time=show_time(self._job, exhibit.time) if event is None or event.has_own_time or event.timed_by_copy else None,
+            time=show_time(self.job, exhibit.time) if event is None or event.has_own_time or event.timed_by_copy else None,
             text=text,
             rule=event.rule.id if event else None,
             fields={k: _plain(v) for k, v in sorted(event.fields.items())} if event else {},
@@ -77,7 +79,7 @@ class Exhibitor:
         if event is not None and (event.traceback is not None or event.cause not in CRASHES):
             return own_code(event.traceback, exhibit.line)
         # of the stack around the line, or of the thread that crashed, which is below the line that says so
-        at, dumps = exhibit.line or 0, (d for s in self._job.sources if s.name == exhibit.source for d in s.stacks)
+        at, dumps = exhibit.line or 0, (d for s in self.job.sources if s.name == exhibit.source for d in s.stacks)
         dump = next((d for d in dumps if at and d.line - BELOW * (not d.is_live) <= at <= d.end_line), None)
         thread = main_thread(dump) if dump is not None else None
         return _own([Frame(f.file, f.line, f.function, "") for f in thread.frames if f.line]) if thread is not None else ()

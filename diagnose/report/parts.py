@@ -91,8 +91,8 @@ class TimelineEntry:
 
     `after_s` counts from the first entry with a time: it is known where no year, and so no `time`, is. `time_is` is
     `earliest` or `latest` where the line prints none, and that of a line near it is only a bound. `since` is when what
-    ended at `time` began (a wait), `until` when what began at `time` ended (a save). `is_late`: printed after what it
-    brought about. `attempt`: of an earlier attempt.
+    ended at `time` began (a wait), `until` when what began at `time` ended (a save), or the last ranks said the same.
+    `is_late`: printed after what it brought about. `attempt`: of an earlier attempt.
     """
 
     time: str | None = None

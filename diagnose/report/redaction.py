@@ -6,7 +6,7 @@ The same item gets the same placeholder everywhere (`<ip-1>`), so that the story
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -24,10 +24,6 @@ _OURS = frozenset(
 )
 _TOGETHER = frozenset({"before", "text", "after", "spans", "fields"})  # of an evidence, what is not redacted on its own
 _SEQUENCE = lazy(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]")
-_KEY_BEGIN = lazy(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
-_KEY_END = lazy(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
-_KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,4000}")
-_LINE = lazy(r"[^\n]+")
 _PRIVATE = ("user", "email", "ip")
 _MAX_DONE = 10_000  # texts whose redacted form is remembered
 _LEAST_KNOWN = 6  # characters; shorter values are not looked for elsewhere
@@ -40,32 +36,21 @@ Edit = tuple[int, int, str]
 T = TypeVar("T")
 
 
-def redact(report: Report, *, privacy: bool) -> tuple[Report, list[tuple[str, int]]]:
-    """Yield the redacted report, and how many different items of each kind were replaced."""
-    redacted, counts = _redacted(report, privacy)
-    return redacted, sorted(counts.items())
+def redact(report: Report, *, privacy: bool) -> tuple[Report, str]:
+    """Yield the redacted report, and how many different items of each kind were replaced: `2 ip, 1 password`."""
+    shown, numbers = _redacted(report, privacy)
+    return shown, ", ".join(f"{n} {kind}" for kind, n in sorted(numbers.items()))
 
 
-def redact_text(text: str, *, privacy: bool) -> str:
-    """Yield one text without secrets; for what is shown before there is a report."""
-    return _redacted(text, privacy)[0]
-
-
-def redact_plain(plain: dict[str, Any], *, privacy: bool = False) -> dict[str, Any]:
-    """Yield JSON values without secrets. Of several that are read together each would number its own `<ip-1>`."""
-    return _redacted(plain, privacy)[0]
-
-
-def describe(counts: Iterable[tuple[str, int]]) -> str:
-    """Yield `2 ip, 1 password`, for the foot of a report."""
-    return ", ".join(f"{n} {kind}" for kind, n in counts)
+def without_secrets(value: T, *, privacy: bool = False) -> T:
+    """Yield a text, or JSON values, without secrets. Of several that are read together each would number its own."""
+    return _redacted(value, privacy)[0]
 
 
 def _redacted(value: T, privacy: bool) -> tuple[T, Counter[str]]:
     redactor = _Redactor(privacy)
-    redacted: T = redactor.walk(value)  # learns every item: a value named once is then found where no name stands by it
-    redacted = redactor.walk(value) if redactor.learn() else redacted
-    return redacted, redactor.numbers
+    shown: T = redactor.walk(value)  # learns every item: a value named once is then found where no name stands by it
+    return redactor.walk(value) if redactor.learn() else shown, redactor.numbers
 
 
 class _Redactor:
@@ -163,7 +148,7 @@ class _Redactor:
         """Yield the replacements, in order, without overlaps, none of them across a line end."""
         masked = _SEQUENCE.sub(lambda m: "\x00" * len(m[0]), text)
         done = (Found(*m.span(), "") for m in _PLACEHOLDER.finditer(masked))  # redacting twice changes nothing
-        found = [*_key_blocks(masked), *done, *find_secrets(masked), *self._find_known(masked)]
+        found = [*done, *find_secrets(masked), *self._find_known(masked)]
         if self._privacy:
             found += find_private(masked)
             folders = _FOLDER.finditer(masked) if self._users else ()
@@ -198,20 +183,6 @@ class _Redactor:
             self.numbers[kind] += 1
             self._placeholders[kind, value] = f"<{kind}-{self.numbers[kind]}>"
         return self._placeholders[kind, value]
-
-
-def _key_blocks(text: str) -> Iterator[Found]:
-    """Each line of a private key, also where the block's begin or end is not shown."""
-    if "PRIVATE KEY" not in text and "PuTTY-User-Key" not in text:
-        return
-    done = 0
-    for end in [*(m.end() for m in _KEY_END.finditer(text)), None]:
-        stop = len(text) if end is None else end
-        if begin := _KEY_BEGIN.search(text, done, stop):
-            yield from (Found(*m.span(), "private-key") for m in _LINE.finditer(text, begin.start(), stop))
-        elif end is not None:
-            yield from (Found(*m.span(), "private-key") for m in _KEY_BODY.finditer(text, done, stop))
-        done = stop
 
 
 def _apply(text: str, edits: Sequence[Edit]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterator
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..job.clock import SAME_CLOCK_S
-from ..job.collectives import GroupTable, Stuck, collective_tables
+from ..job.collectives import collective_tables
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
@@ -52,7 +52,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
     last = job.last_line_of(info.rank) if len(job.ranks) <= MAX_READ else None
     stamp = last[1].prefix.stamp if last is not None else None
-    told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
+    told = [e.time for e in (info.first_sign, info.last_sign, *own) if e is not None]
     times = [t for t in (*told, job.clocks.seconds(stamp) if stamp is not None else None) if t is not None]
     return RankRow(
         rank=info.rank,
@@ -73,8 +73,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[Event]
 
 def phase_of(info: RankInfo) -> str:
     """Yield what the rank last began and did not end: `saving`; empty where nothing is known."""
-    last = next(iter(info.activities[-1:]), None)
-    return last.rule.activity or "" if last is not None and last.rule.tells == "activity" else ""
+    return info.phase.rule.activity or "" if info.phase is not None else ""
 
 
 def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: bool) -> str:
@@ -84,8 +83,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
         return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
     if is_waiting:
         return "waiting"
-    is_open = verdict.cause is None and verdict.outcome == "unfinished"
-    return "finished" if info.finished else "alive" if is_open else "silent"
+    return "finished" if info.finished else "silent"
 
 
 def _first_of(failures: list[Event]) -> Event | None:
@@ -100,8 +98,8 @@ def _first_of(failures: list[Event]) -> Event | None:
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     """Yield the groups of equal stacks, the largest first."""
-    rows = []
-    for group in tree.groups[:MAX_STACKS] if (tree := stack_tree(job)) is not None else ():
+    rows, tree = [], stack_tree(job)
+    for group in tree.groups[:MAX_STACKS] if tree is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
         rows.append(StackGroup(ranks, frames, len(group.ranks)))
@@ -135,8 +133,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, 
     for source in scan.sources.values():
         if source.skipped is not None and may_be_log(source.skipped):
             unread[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
-    for why, names in unread.items():
-        gaps.append(Gap(say("gap.unread", why=why, **_shown(names)), *more_time if NO_TIME in why else ()))
+    gaps += [Gap(say("gap.unread", why=x, **_shown(unread[x])), *more_time if NO_TIME in x else ()) for x in unread]
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
     if (missing := missing_ranks(job)) and not is_asked:  # else the report asks for their logs already
@@ -162,20 +159,16 @@ def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
 def _reported(job: Job) -> tuple[CollectiveRow, ...]:
     rows = []
     for table in collective_tables(job):
-        usual = table.majority("seq")
-        by_number: dict[int | None, dict[int, Stuck]] = defaultdict(dict)
+        usual, calls = table.majority("seq"), defaultdict[int | None, Counter[Any]](Counter)
+        for s in table.stuck.values():
+            calls[s.seq][s.op, s.numel_in] += 1
+        most = {seq: min(told, key=lambda call: (-told[call], str(call))) for seq, told in calls.items()}
         for rank, s in table.stuck.items():
-            by_number[s.seq][rank] = s
-        calls: dict[int | None, tuple[str | None, int | None] | None] = {}  # the usual one; of many that differ none
-        for seq, beside in ((seq, GroupTable(table.group, stuck)) for seq, stuck in by_number.items()):
-            call = beside.majority("op"), beside.majority("numel_in")
-            alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
-            calls[seq] = call if alike > 1 or len(beside.stuck) < 3 else None
-        for rank, s in table.stuck.items():
+            call, told, is_other = most[s.seq], calls[s.seq], bool(table.group) and s.seq not in (None, usual)
+            # the usual call of a number; of many that differ there is none
+            is_odd = None not in (s.seq, s.op) and call != (s.op, s.numel_in) and (told[call] > 1 or told.total() < 3)
+            verdict = ("behind" if (s.seq or 0) < usual else "ahead") if is_other else "differs" if is_odd else ""
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            is_other = bool(table.group) and s.seq is not None and s.seq != usual
-            is_odd = s.seq is not None and s.op is not None and calls[s.seq] not in (None, (s.op, s.numel_in))
-            verdict = ("behind" if s.seq < usual else "ahead") if is_other else "differs" if is_odd else ""
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)
 
@@ -205,30 +198,25 @@ def narrow(report: Report, since: str | None, until: str | None, rank: int | Non
     first, last = _moment("--since", since), _moment("--until", until)
     if first and last and first > last:
         raise UsageError(f"--since {since} is after --until {until}: nothing could be shown")
+    blamed = {c.rank for c in report.diagnosis.culprits} if report.diagnosis else set()
+    if rank is not None and rank not in (shown := {r.rank for r in report.ranks} | blamed):
+        known = f"the logs show ranks {rank_ranges(r for r in shown if r is not None)}" if shown else "they show no ranks"
+        raise UsageError(f"--rank {rank}: no line of the logs is from it; {known}")
 
-    def is_shown(ranks: tuple[int, ...], time: str | None, *, undated: bool) -> bool:
+    def is_shown(ranks: tuple[int, ...], time: str | None = None, undated: bool = True) -> bool:
         told = (time or "").removesuffix("Z")  # which would sort behind the fraction of the same second
         is_within = (not first or told >= first) and (not last or told <= last) if told else undated
         return is_within and (rank is None or not ranks or rank in ranks)
 
-    rows, is_all = report, not first and not last
-    report = replace(
-        report,
-        timeline=tuple(e for e in rows.timeline if is_shown(e.ranks, e.time, undated=is_all)),
-        symptoms=tuple(s for s in rows.symptoms if is_shown(s.ranks, s.first.time if s.first else None, undated=True)),
-    )
-    if rank is None:
-        return report
-    blamed = {c.rank for c in report.diagnosis.culprits} if report.diagnosis else set()
-    if rank not in (shown := {r.rank for r in rows.ranks} | blamed):
-        known = f"the logs show ranks {rank_ranges(r for r in shown if r is not None)}" if shown else "they show no ranks"
-        raise UsageError(f"--rank {rank}: no line of the logs is from it; {known}")
+    is_all = not first and not last
     return replace(
         report,
-        ranks=tuple(r for r in rows.ranks if r.rank == rank),
-        last_lines=tuple(x for x in rows.last_lines if rank in x.ranks or not x.ranks),
-        collectives=tuple(c for c in rows.collectives if c.rank == rank),
-        stacks=tuple(s for s in rows.stacks if rank in s.ranks),
+        timeline=tuple(e for e in report.timeline if is_shown(e.ranks, e.time, is_all)),
+        symptoms=tuple(s for s in report.symptoms if is_shown(s.ranks, s.first.time if s.first else None)),
+        ranks=tuple(r for r in report.ranks if rank in (None, r.rank)),
+        last_lines=tuple(x for x in report.last_lines if is_shown(x.ranks)),
+        collectives=tuple(c for c in report.collectives if rank in (None, c.rank)),
+        stacks=tuple(s for s in report.stacks if rank is None or rank in s.ranks),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,11 @@ from ..catalogue.rule import Cause, Remedy, Rule, When, strict
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 
+Sentences = Mapping[str, Mapping[str, str]]  # by key and language
 FILE = "cause.zh.yaml"
 WORDS = "values.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_TITLES = {  # of rules that name no cause and are in a timeline
-    "activity": "activity.begins", "activity-end": "activity.ends", "attempt": "attempt.begins", "finished": "run.finished",
-}  # fmt: skip
 PLACES = ("rank", "local_rank", "host", "pid")  # which a sentence may ask for, whether its line tells them or not
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
@@ -56,17 +55,13 @@ class Translator:
     """Translates for one report; reads each file once. Without a language it gives back what it gets."""
 
     def __init__(
-        self,
-        language: str | None = None,
-        folders: Sequence[Path] = (),
-        sentences: Mapping[str, Mapping[str, str]] | None = None,
+        self, language: str | None = None, folders: Sequence[Path] = (), sentences: Sentences | None = None
     ) -> None:
-        self._sentences = sentences
+        self._given = sentences
         self.is_chinese = (language or "").lower().startswith("zh")
         self.language = "zh" if self.is_chinese else "en"
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
-        self._words: dict[str, str] | None = None
 
     def cause(self, cause: Cause) -> Cause:
         """Yield the cause with its texts translated."""
@@ -77,9 +72,9 @@ class Translator:
         """Yield what a rule's message says; the title of its cause where only that is translated."""
         if known := self._of(rule.cause):
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
-        key = _TITLES.get(rule.tells or "") if self.is_chinese else None
-        phase = self.say(f"doing.{rule.activity}") if key and key.startswith("activity") else ""
-        return self.say(key, phase=phase) if key else rule.title
+        if not (self.is_chinese and self.knows(f"tells.{rule.tells}")):
+            return rule.title
+        return self.say(f"tells.{rule.tells}", phase=self.say(f"doing.{rule.activity}") if rule.activity else "")
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
         """Yield what a rule's line says: its sentence, or its title with what was read. Raises `ValueError` if unfilled."""
@@ -100,16 +95,16 @@ class Translator:
 
     def word(self, text: str) -> str:
         """Yield what one of our tables says; as it is where we have no other word for it."""
-        if self._words is None:
-            self._words = _read_words(self._folders)
         return self._words.get(text, text)
 
-    @property
-    def sentences(self) -> Mapping[str, Mapping[str, str]]:
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        return _read_words(self._folders)
+
+    @cached_property
+    def sentences(self) -> Sentences:
         """The rows of `sentences.yaml`: those of the catalogue in use, else the shipped ones."""
-        if self._sentences is None:
-            self._sentences = load_rules().sentences
-        return self._sentences
+        return self._given if self._given is not None else load_rules().sentences
 
     def say(self, key: str, **fields: Any) -> str:
         """Yield a row of `sentences.yaml`, filled."""
@@ -196,13 +191,13 @@ def _of_rules(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Ite
 
 def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
     wanted, there = _texts(cause), _texts(mine)
-    yield from (f"{where} is missing" for where in wanted if where not in there)
-    yield from (f"{where} is not in cause.yaml" for where in there if where not in wanted)
-    for where in (where for where in wanted if where in there):
-        if not there[where].strip():
+    for where in {**wanted, **there}:
+        if where not in there or where not in wanted:
+            yield f"{where} is {'missing' if where not in there else 'not in cause.yaml'}"
+        elif not there[where].strip():
             yield f"{where} is empty"
-        if placeholders(wanted[where]) != placeholders(there[where]):
-            yield f"{where} has other placeholders than cause.yaml: {', '.join(placeholders(wanted[where])) or 'none'}"
+        elif (expected := placeholders(wanted[where])) != placeholders(there[where]):
+            yield f"{where} has other placeholders than cause.yaml: {', '.join(expected) or 'none'}"
 
 
 def _texts(page: Cause | Translation) -> dict[str, str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from functools import reduce
 from itertools import pairwise
 
 from ..lines.record import record
 from ..sources.bounds import NO_TIME, OUT_OF_TIME
 from ..sources.source import Source
-from .scan import SourceScan, merge, merge_all, seal
+from .scan import SourceScan, merge
 
 UNREAD = f"not read: {NO_TIME}"
 SEGMENT_BYTES = 64 << 20  # caps count within such parts
@@ -33,7 +34,6 @@ class Part:
     start: int | None = None
     end: int | None = None
     stop: int | None = None  # a hole begins here
-    is_first: bool = True
     starts_line: bool = True  # the line at `start` belongs to this part, whatever the byte before it is
 
     @property
@@ -55,50 +55,31 @@ def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     if not extents and (not source.seekable or size <= min(SEGMENT_BYTES, 2 * (edge_bytes or SEGMENT_BYTES))):
         return [Part(source)]
     spans = extents or [(0, size)]
-    cuts, data = {*range(0, size, SEGMENT_BYTES)}, sum(b - a for a, b in spans)
-    if edge_bytes is not None and data > 2 * edge_bytes:  # where the head ends and the tail begins, holes not counted
-        cuts |= {_position(spans, edge_bytes), _position(spans, data - edge_bytes)}
+    head, tail, cuts = spans[0][0], spans[-1][1], {*range(0, size, SEGMENT_BYTES)}
+    if edge_bytes is not None and tail - head > 2 * edge_bytes:
+        head, tail = head + edge_bytes, tail - edge_bytes
+        cuts = {head, *(c for c in cuts if head < c < tail), tail}
     found: list[Part] = []
     for first, last in spans:
         inner = [first, *sorted(c for c in cuts if first < c < last), last]
         for a, b in pairwise(inner):
             is_end = b == last
             end = None if is_end else b
-            found.append(Part(source, a, end, last if is_end and last < size else None, not found, a == first))
+            found.append(Part(source, a, end, last if is_end and last < size else None, a == first))
     return found
 
 
-def reading_order(parts: list[Part], edge_bytes: int) -> list[Part]:
+def reading_order(parts: list[Part]) -> list[Part]:
     """Yield first tails, then heads, then the rest: the end of a log tells most."""
-    by_file: dict[str, list[Part]] = {}
-    for part in parts:
-        by_file.setdefault(part.source.name, []).append(part)
-    tails: list[Part] = []
-    heads: list[Part] = []
-    rest: list[Part] = []
-    for own in by_file.values():
-        tail = len(own) - 1
-        while tail > 0 and sum(p.size for p in own[tail - 1 :]) <= edge_bytes:
-            tail -= 1
-        head = 0
-        while head < tail and sum(p.size for p in own[: head + 1]) <= edge_bytes:
-            head += 1
-        tails, heads, rest = tails + own[tail:], heads + own[:head], rest + own[head:tail]
-    return [*tails, *heads, *rest]
+    tails = {part.source.name: part for part in parts}
+    heads = {part.source.name: part for part in reversed(parts)}
+    return sorted(parts, key=lambda part: (tails[part.source.name] is not part, heads[part.source.name] is not part))
 
 
 def edge_bytes_for(sources: int, budget_s: float) -> int:
     """Yield how much of each head and tail is read first, so that those of all files fit into the budget."""
     share = int(budget_s * READ_BYTES_PER_S / (2 * max(sources, 1)))
     return max(MIN_EDGE_BYTES, min(EDGE_BYTES, share))
-
-
-def _position(spans: list[tuple[int, int]], count: int) -> int:
-    for a, b in spans:
-        if count < b - a:
-            return a + count
-        count -= b - a
-    return spans[-1][1]
 
 
 def _extents(source: Source) -> list[tuple[int, int]]:
@@ -148,10 +129,7 @@ class Joining:
         read = [p for p in parts if p.skipped is None]
         if not read:
             return parts[0]
-        for part, following in pairwise(parts):
-            if following.skipped is not None or OUT_OF_TIME in part.gaps:
-                part.windows.open.clear()  # what it opened went on where nobody looked
-        whole = seal(merge_all(read))
+        whole = reduce(merge, read)
         if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
             whole.gaps += (PART_UNREAD,)
         return whole

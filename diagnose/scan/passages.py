@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
-from .kept import TAIL_LINES, decode
+from .kept import TAIL_LINES
 from .voices import MAX_TEXT, Voices
 
-MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
-NEAR_BYTES = 2 << 10  # … or counted anew
+NEAR_BYTES = 2 << 10  # in which a hit's neighbors stand, if its lines are as most are
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
@@ -119,13 +117,6 @@ class Passage:
         within = within or (self.at == 0 and self.block.continues)
         return CUT_MARK * within + self.raw()
 
-    def text(self) -> str:
-        """Yield the text of its whole line, as it is kept."""
-        if self.long:
-            return self.long.text()
-        start, stop = self.line()
-        return decode(self.block.data[start:stop])
-
 
 def count_pieces(text: str) -> int:
     """Yield into how many pieces `read_lines` parts a text; none where nothing is printed."""
@@ -137,65 +128,33 @@ class TextBlock:
 
     def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
         self.data, self.voices = data, Voices(data)
-        self.base = base  # line ends before this block
+        self.base = base  # line ends before this block …
+        self.lines = base + data.count(b"\n")  # … and up to its end
+        self.has_returns = b"\r" in data
         self._before = previous.last_lines(TAIL_LINES + 1) if previous is not None else []  # the last ones above, numbered
         self.continues = continues
         self.overlap = overlap
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
-        self._has_returns: bool | None = None
-        self._lines = -1
-        self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
+        self._counted = 0, base + 1  # the offset that was asked for last, and the number of its line
         self._line = (0, -1)  # the line that was looked at last
 
     def last_lines(self, count: int) -> list[tuple[int, bytes]]:
         """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
-        data, found = self.data, list[tuple[int, bytes]]()
-        is_ended = data.endswith(b"\n")
-        stop, number = len(data) - is_ended, self.lines() + (not is_ended)
-        while len(found) < count:
-            begin = data.rfind(b"\n", 0, stop) + 1
-            if begin == 0 and self.continues:
-                break
-            found.append((number, data[begin : min(stop, begin + MAX_TEXT)]))
-            number -= 1
-            if begin == 0:
-                break
-            stop = begin - 1
-        return [*self._earlier(count - len(found), number + 1), *found[::-1]]
+        start = self.data.rfind(b"\n") + 1
+        has_rest = start < len(self.data) and (start > 0 or not self.continues)
+        rest = [(self.lines + 1, self.data[start : start + MAX_TEXT])] if has_rest else []
+        return [*self.lines_before(start, count - len(rest), self.lines + 1), *rest]
 
     def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
         """Up to `count` lines of the blocks before, with numbers below `below`."""
         return [x for x in self._before if x[0] < below][-count:] if count > 0 else []
 
     def number(self, at: int) -> int:
-        """Yield the number of the line at offset `at`; what was counted before is not counted again."""
-        places, numbers = self._places, self._numbers
-        if at < places[-1]:
-            index = bisect_right(places, at) - 1
-            return numbers[index] + self.data.count(b"\n", places[index], at)
-        place, number = places[-1], numbers[-1]
-        while at - place > MARK_BYTES:
-            number += self.data.count(b"\n", place, place + MARK_BYTES)
-            place += MARK_BYTES
-            places.append(place)
-            numbers.append(number)
+        """Yield the number of the line at offset `at`: mostly one behind the one that was asked for last."""
+        place, number = self._counted if at >= self._counted[0] else (0, self.base + 1)
         number += self.data.count(b"\n", place, at)
-        if at - place > NEAR_BYTES:
-            places.append(at)
-            numbers.append(number)
+        self._counted = at, number
         return number
-
-    def lines(self) -> int:
-        """Yield how many line ends the block and those before it hold."""
-        if self._lines < 0:
-            self._lines = self.number(len(self.data)) - 1
-        return self._lines
-
-    def has_returns(self) -> bool:
-        """Tell whether a carriage return stands in it."""
-        if self._has_returns is None:
-            self._has_returns = b"\r" in self.data
-        return self._has_returns
 
     def line_start(self, at: int) -> int:
         """Yield where the line at offset `at` begins in this block."""
@@ -213,7 +172,7 @@ class TextBlock:
         """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""
         start, end = self.line_start(at), self.line_end(at)
         first, last = start, end
-        if self.has_returns():
+        if self.has_returns:
             carriage = self.data.find(b"\r", at, min(end, at + PASSAGE_BYTES))
             last = end if carriage < 0 else carriage
             reach = start if end - start <= MAX_TEXT else max(start, at - PASSAGE_BYTES)
@@ -247,13 +206,6 @@ class TextBlock:
     def skipped(self) -> int:
         """Yield where the first line begins that this block holds from its start on."""
         return (self.data.find(b"\n") + 1 or len(self.data)) if self.continues else 0
-
-    def line_before(self, at: int) -> bytes:
-        """Yield the line (cut to MAX_TEXT) before the one that begins at offset `at`."""
-        if at > self.skipped():
-            begin = self.data.rfind(b"\n", 0, at - 1) + 1
-            return self.data[begin : min(at - 1, begin + MAX_TEXT)]
-        return next((raw for _, raw in self._earlier(1, self.number(at))), b"")
 
     def may_follow_frame(self, at: int) -> bool:
         """Tell whether the line before the one that begins at offset `at` may be a traceback's frame; cheap."""

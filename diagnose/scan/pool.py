@@ -6,8 +6,8 @@ All take their parts from one queue; a worker that dies or falls silent leaves i
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import pickle
 import sys
 import threading
 import time
@@ -17,13 +17,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
-from ..catalogue.compiled import Compiled, to_bytes
 from ..sources.bounds import Deadline
 from ..sources.source import Source
 from .parts import Part
-from .scan import SourceScan, source_from_json
+from .scan import SourceScan
 from .scanner import ScanRules
-from .workers import part_to_json, receive, scan_by_block, send, unread
+from .workers import receive, scan_by_block, send, unread
 
 POOL_BYTES = 1 << 30  # below so much a pool costs more than it saves
 MAX_WORKERS = 16  # by default; a disk gives no more
@@ -31,7 +30,7 @@ PATIENCE_S = 60.0  # without a word, before a worker is taken for stopped; it sa
 LATE_S = 2.0  # the same, once the budget of time is used up
 LOOK_S = 0.2  # between two looks at who is silent
 COMMAND = "from diagnose.scan.workers import main; main()"  # `-m` would import twice what runs
-GONE = (OSError, EOFError, ValueError, KeyError, TypeError)  # raised where a worker died, maybe half way in a message
+GONE = (OSError, EOFError, pickle.PickleError)  # raised where a worker died, maybe half way in a message
 
 Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
 Told = tuple[int, "SourceScan | int | None"]  # of a part: its scan, how far it is, or that its worker is gone
@@ -81,11 +80,9 @@ class Pool:
         with contextlib.suppress(OSError):  # no memory or process is left for one: there are fewer then
             while len(self._workers) < count:
                 self._workers.append(_Worker())
-        if self._workers:
-            compiled = Compiled({rule.id: rule for rule in self._rules.rules}, {}, {}, {}, self._rules.key)
-            rules = self._rules.key.encode(), to_bytes(compiled)
-            for worker in self._workers:
-                worker.serve(rules, self._todo, self._told, self._deadline)
+        rules = (self._rules.rules, self._rules.key) if self._workers else None
+        for worker in self._workers:
+            worker.serve(rules, self._todo, self._told, self._deadline)
 
     def _read_here(self, index: int, part: Part) -> Iterator[tuple[int, SourceScan]]:
         """Read a part; between its blocks hand on what workers have done, so that it can be joined."""
@@ -143,7 +140,7 @@ class _Worker:
         self._server: threading.Thread | None = None
         self._heard_s: float | None = None  # when it last gave a sign of life; None: it has no part
 
-    def serve(self, rules: tuple[bytes, bytes], todo: deque[Numbered], told: SimpleQueue[Told], deadline: Deadline) -> None:
+    def serve(self, rules: object, todo: deque[Numbered], told: SimpleQueue[Told], deadline: Deadline) -> None:
         """Give it parts until none is left or it is gone; what it says goes to `told`."""
         self._server = threading.Thread(target=self._serve, args=(rules, todo, told, deadline), daemon=True)
         self._server.start()
@@ -164,12 +161,9 @@ class _Worker:
                 pipe.close()
         self._process.wait()
 
-    def _serve(
-        self, rules: tuple[bytes, bytes], todo: deque[Numbered], told: SimpleQueue[Told], deadline: Deadline
-    ) -> None:
+    def _serve(self, rules: object, todo: deque[Numbered], told: SimpleQueue[Told], deadline: Deadline) -> None:
         with contextlib.suppress(*GONE):
-            for message in rules:
-                send(self._given, message)
+            send(self._given, rules)
             receive(self._taken)  # that it is up: until then others read the parts
             while not deadline.passed() and (taken := _take(todo)):
                 found = None
@@ -181,11 +175,9 @@ class _Worker:
     def _ask(self, index: int, part: Part, told: SimpleQueue[Told], deadline: Deadline) -> SourceScan:
         """Have a part read. Raises one of `GONE` where the worker dies over it."""
         self._heard_s = time.monotonic()
-        send(self._given, json.dumps({**part_to_json(part), "left_s": deadline.left_s()}).encode())
-        while isinstance(said := json.loads(receive(self._taken)), int):
+        send(self._given, (part, deadline.left_s()))
+        while isinstance(said := receive(self._taken), int):
             self._heard_s = time.monotonic()
             told.put((index, said))
-        found, opening = source_from_json(said), receive(self._taken)
-        found.windows.opening = None if part.is_first else opening
         self._heard_s = None
-        return found
+        return cast(SourceScan, said)

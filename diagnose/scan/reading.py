@@ -9,24 +9,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
-from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline, Share, broken_off, read_up_to
 from ..sources.kinds import LINES
 from ..sources.source import Input, Source, find_sources
-from ..traces.stack_forms import arrays_of
-from .kept import Packer, give_back_memory
+from .kept import give_back_memory
 from .parts import UNREAD, Joining, Part, cut_parts, edge_bytes_for, reading_order
 from .pool import Pool, Progress, default_workers, teller
-from .scan import Scan, SourceScan, scan_from_json, seal
-from .scanner import Scanner, ScanRules
-from .workers import consume, scan_part, unread
+from .scan import Scan, SourceScan, scan_from_json
+from .scanner import ScanRules
+from .workers import scan_part, unread
 
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
 MAX_SCAN_BYTES = 512 << 20
-MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MANY_SOURCES = 2000  # from so many files on, what is kept of each is packed
-MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
 
 
@@ -97,13 +93,7 @@ def _read_now(
             return [dumps.read(source)]
         if source.kind == "scan":
             return _read_scan(scan, source)
-        if source.kind == "json-stacks":
-            return [_read_stacks(source)]
-        if source.kind == "context":
-            # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
-            scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-            return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
-        return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
+        return [scan_part(Part(source), rules, deadline, teller(source, progress))]
     except Exception as error:  # of whatever kind: one bad source costs only itself
         return [unread(source, f"not read: {broken_off(error)}")]
 
@@ -124,14 +114,13 @@ def _read_waiting(
     edge = None if left_s is None else edge_bytes_for(len(places), left_s)
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
     if edge is not None:
-        parts = reading_order(parts, edge)
+        parts = reading_order(parts)
     starts: dict[str, list[int]] = {}  # of files that are read in parts: where these begin, in order
     for part in parts:
         if part.start is not None:
             insort(starts.setdefault(part.source.name, []), part.start)
     open_files: dict[str, Joining] = {}
     by_name = {place.waiting.name: place for place in places if place.waiting}
-    packer = Packer()
     count = workers if workers is not None else default_workers(sum(p.size for p in parts))
     for index, found in (pool or Pool(rules, count, progress)).scan(parts, deadline):
         if pool is not None and progress:
@@ -142,32 +131,12 @@ def _read_waiting(
             open_files[name] = Joining(len(own))
         if open_files[name].add(own.index(start), found):
             whole = open_files.pop(name).result()
-            by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
+            by_name[name].scans.append(whole.packed() if len(by_name) >= MANY_SOURCES else whole)
     if starts or len(by_name) >= MANY_SOURCES:
         give_back_memory()
 
 
 # --- what is no log ---------------------------------------------------------------------------------------------
-
-
-def _read_stacks(source: Source) -> SourceScan:
-    """Keep a process's threads in JSON whole, since they are read as JSON."""
-    found = SourceScan(source.name, source.kind)
-    try:
-        with closing(source.open()) as stream:
-            data = read_up_to(MAX_STACKS_BYTES + 1, stream.read)
-    except OSError as error:
-        found.gaps += (f"reading stopped: {error.strerror or error}",)
-        return found
-    found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
-    text = data.decode("utf-8", "replace")
-    read = [(bool(array), is_whole) for _, _, array, is_whole in arrays_of(text)]
-    found.is_blank = not any(holds for holds, _ in read)
-    if not all(is_whole for _, is_whole in read):
-        found.gaps += ("cut off or broken: the threads behind that place are missing",)
-    found.windows.first = list(enumerate(text.split("\n"), 1))
-    found.gaps += tuple(source.damage)
-    return found
 
 
 def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:

@@ -1,40 +1,32 @@
 """What the map step leaves of one source: verified hits, the lines around them, signs of life; written as versioned JSON.
 
-`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by many.
+A part of a file is read where it lies: what stands around it is looked at for the lines around its own hits, and so
+`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end: files may be read in parts, by many.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SourceError
-from ..lines.record import record
 from ..sources.source import Input
-from .kept import Hit, Kept, Packed, Packer, Signs, Tally, Windows, is_frame, tally_of
+from .kept import Hit, Kept, Signs, Tally, Windows, tally_of
 
 if TYPE_CHECKING:
     from ..recorder.dump import Dump
 
 SCAN_VERSION = 1
+Packed = bytes  # what is kept of a source, in a tenth of the memory
 _PLACE = attrgetter("line", "segment", "rule", "form")  # of a hit
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
-
-
-@record
-class Edge:
-    """A hit on a part's first line; whether it counts depends on the line before it, which is in another part."""
-
-    hit: Hit
-    speaker: str
-    want: str
-    census: bool
 
 
 @dataclass(slots=True)
@@ -45,11 +37,10 @@ class SourceScan:
     kind: str = "text"
     bytes: int = 0
     lines: int = 0  # line ends read
-    held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
+    held: Kept | Packed = field(default_factory=Kept)
     skipped: str | None = None
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
-    edge: tuple[Edge, ...] = ()  # of a part: hits on its first line
     is_blank: bool = True  # whether nothing but white space was read
 
     @property
@@ -67,17 +58,20 @@ class SourceScan:
         """The first and last sign of life by speaker."""
         return self.whole().progress
 
-    def packed(self, packer: Packer) -> SourceScan:
+    def packed(self) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return replace(self, held=packer.pack(self.held)) if isinstance(self.held, Kept) else self
+        return replace(self, held=zlib.compress(pickle.dumps(self.whole(), pickle.HIGHEST_PROTOCOL)))
 
     def opened(self) -> SourceScan:
         """Yield the same scan for one who asks it more than one question."""
-        return replace(self, held=self.held.whole()) if isinstance(self.held, Packed) else self
+        return replace(self, held=self.whole())
 
     def whole(self) -> Kept:
         """Yield all that is kept."""
-        return self.held.whole() if isinstance(self.held, Packed) else self.held
+        if isinstance(self.held, Kept):
+            return self.held
+        found: Kept = pickle.loads(zlib.decompress(self.held))  # noqa: S301 - which this process made
+        return found
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
@@ -97,8 +91,7 @@ class SourceScan:
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""
-        wanted = {(h.line, t.want) for t in self.tallies.values() for h in t.hits()}
-        self.windows.prune(wanted | {(e.hit.line, e.want) for e in self.edge})
+        self.windows.prune({(h.line, t.want) for t in self.tallies.values() for h in t.hits()})
 
 
 @dataclass(slots=True)
@@ -115,25 +108,17 @@ class Scan:
 
 
 def merge(a: SourceScan, b: SourceScan) -> SourceScan:
-    """Yield the scan of A's part followed by B's, which was read as a later part."""
-    if b.bytes == 0 and b.lines == 0:
-        return replace(a, gaps=(*a.gaps, *(g for g in b.gaps if g not in a.gaps)))
+    """Yield the scan of A's part followed by B's."""
     shift = a.lines
     merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
-    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
+    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line if b.bytes else a.ends_line
     merged.is_blank = a.is_blank and b.is_blank
     merged.gaps = (*a.gaps, *(g for g in b.gaps if g not in a.gaps))
-    if a.bytes == 0 and a.lines == 0:
-        merged.edge, later = b.edge, b.tallies
-    else:
-        is_quoted = bool(a.windows.last) and is_frame(a.windows.last[-1][1])  # source code, below a traceback's frame
-        merged.edge, later = a.edge, _settled(b, is_quoted=is_quoted)
     tallies, signs = merged.tallies, merged.progress
-    for key in sorted(a.tallies.keys() | later.keys()):
-        tally = a.tallies.get(key) or later[key]
-        own, of_later = a.tallies.get(key, Tally()), later.get(key, Tally())
-        hits = [*own.hits(), *_moved(of_later.hits(), shift)]
-        tallies[key] = tally_of(hits, tally.want, tally.census)
+    for key in sorted(a.tallies.keys() | b.tallies.keys()):
+        tally = a.tallies.get(key) or b.tallies[key]
+        own, of_later = a.tallies.get(key, Tally()), b.tallies.get(key, Tally())
+        tallies[key] = tally_of([*own.hits(), *_moved(of_later.hits(), shift)], tally.want, tally.census)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
         both = [*a.progress.get(speaker, ()), *_moved(b.progress.get(speaker, ()), shift)]
         signs[speaker] = (both[0], both[-1])
@@ -145,27 +130,8 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     return merged
 
 
-def seal(part: SourceScan) -> SourceScan:
-    """Yield a source's scan without what only a part that follows or precedes it would need."""
-    windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
-    sealed = replace(part, edge=(), held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
-    if part.edge:  # else it is pruned already
-        sealed.prune()
-    return sealed
-
-
-def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tally]:
-    """The tallies with the hits of the first line, unless that line is quoted source code."""
-    tallies = dict(part.tallies)
-    for edge in () if is_quoted else reversed(part.edge):
-        key = (edge.hit.rule, edge.speaker)
-        others = tallies[key].hits() if key in tallies else []
-        tallies[key] = tally_of([edge.hit, *others], edge.want, edge.census)
-    return dict(sorted(tallies.items()))
-
-
 def _moved(hits: Iterable[Hit], shift: int) -> list[Hit]:
-    return [replace(hit, line=hit.line + shift) for hit in hits]
+    return [hit._replace(line=hit.line + shift) for hit in hits]
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
@@ -186,7 +152,7 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
         "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
         "is_blank": s.is_blank,
         **s.whole().to_json(),
-        "edge": [[e.hit.row(), e.speaker, e.want, e.census] for e in s.edge],
+        "edge": [],  # earlier versions ask for it
     }  # fmt: skip
 
 
@@ -212,16 +178,10 @@ def scan_from_json(data: bytes, name: str) -> Scan:
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
     """Read what `source_to_json` wrote."""
-    edge = tuple(Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"])
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
-    scan.gaps, scan.ends_line, scan.edge = tuple(raw["gaps"]), raw["ends_line"], edge
+    scan.gaps, scan.ends_line = tuple(raw["gaps"]), raw["ends_line"]
     scan.is_blank = raw.get("is_blank") is True  # scans written before do not say
     return scan
-
-
-def merge_all(parts: Iterable[SourceScan]) -> SourceScan:
-    """Yield the parts of one source as one, in the order given."""
-    return reduce(merge, parts)
 
 
 # --- whether anything was read that a verdict may rest on; where not, which input is to blame and what to do ------

@@ -13,7 +13,7 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
 from ..lines.cache import tables
-from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
+from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks, marks_at, spots_of
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, Marks, marks_at_start
 from .kept import Hit
@@ -35,7 +35,8 @@ class ScanRules:
         asked = (r for r in rules if r.tells != "progress" and not (r.generic and r.match == "traceback"))
         self.main = Matcher([*asked, *mark_rules()])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
-        self.readings = Readings(self._rules_of)
+        self._meanings: dict[tuple[int, ...], Meaning] = {}  # by literals
+        self._remembered = 0  # meanings, and kinds of lines
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.index.candidates}))}
@@ -79,6 +80,25 @@ class ScanRules:
         """The rules with what a scan needs of them, for worker processes."""
         dropped: dict[str, Any] = {"counter_examples": (), "references": (), "table": None, "says": "", "why": ""}
         return [replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), **dropped) for r in self._all_rules]
+
+    def meaning(self, literals: tuple[int, ...]) -> Meaning:
+        """Yield what literals of one line may mean."""
+        found = self._meanings.get(literals)
+        if found is None:
+            self._remember()
+            found = self._meanings[literals] = Meaning(self._rules_of(literals))
+        return found
+
+    def keep(self, meaning: Meaning, kind: Kind, readings: list[Reading]) -> None:
+        """Remember how lines of a kind are read."""
+        self._remember()
+        meaning.known[kind] = tuple(readings)
+
+    def _remember(self) -> None:
+        self._remembered += 1
+        if self._remembered > MAX_REMEMBERED:
+            self._meanings.clear()
+            self._remembered = 0
 
     def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
         """Yield the rules that literals of one passage may mean, by their ids."""
@@ -174,34 +194,6 @@ class Meaning:
         if spots is None:
             if len(self._spots) >= MAX_REMEMBERED:
                 self._spots.clear()
-            spots = self._spots[shape] = Spots(self._marks, shape[1:])
-        found = spots.marks_in(line)
+            spots = self._spots[shape] = spots_of(self._marks, shape[1:])
+        found = marks_at(spots, line)
         return (shape, found) if found else shape
-
-
-class Readings:
-    """Bounded: once it holds too much it forgets all."""
-
-    def __init__(self, rules_of: Callable[[tuple[int, ...]], tuple[RuleForms, ...]]) -> None:
-        self._rules_of = rules_of
-        self._meanings: dict[tuple[int, ...], Meaning] = {}
-        self._count = 0
-
-    def meaning(self, literals: tuple[int, ...]) -> Meaning:
-        """Yield what literals of one line may mean."""
-        found = self._meanings.get(literals)
-        if found is None:
-            self._make_room()
-            found = self._meanings[literals] = Meaning(self._rules_of(literals))
-        return found
-
-    def keep(self, meaning: Meaning, kind: Kind, readings: list[Reading]) -> None:
-        """Remember how lines of a kind are read."""
-        self._make_room()
-        meaning.known[kind] = tuple(readings)
-
-    def _make_room(self) -> None:
-        self._count += 1
-        if self._count > MAX_REMEMBERED:
-            self._meanings.clear()
-            self._count = 0

@@ -7,15 +7,17 @@ what leaves the ring only the latest hits are verified and kept. So first and la
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
-from .kept import HEAD_LINES, TAIL_LINES, Hit, cut_opening, decode
+from .kept import HEAD_LINES, TAIL_LINES, Hit, decode
 from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
 from .progress import ProgressReader
-from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
+from .scan import MAX_KEYS, TOO_MANY_KEYS, SourceScan
 from .scan_rules import Meaning, Reading, RuleForms, ScanRules
 from .slots import Slot, Surroundings, Verifier
 from .voices import MAX_TEXT, fast_speaker
@@ -28,35 +30,31 @@ PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones r
 HEAD_BYTES = 512  # of a passage: which ranks it names …
 SPEAKER_BYTES = 256  # … and who speaks
 MAX_NAMED = 4  # ranks that a line names
-# Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
-WHO = lazy(
-    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
-    rb"([0-9a-fA-F]{1,16})"
-)
+(WHO,) = (lazy(row.encode()) for row in patterns(__file__, "scanner"))
 
 
 class Scanner:
     """Reads one source or one part of it, block by block; every block ends at a line end or within a long line."""
 
-    def __init__(
-        self, rules: ScanRules, name: str, kind: str = "text", *, later_part: bool = False, head_lines: int = HEAD_LINES
-    ) -> None:
+    def __init__(self, rules: ScanRules, name: str, kind: str = "text", *, head_lines: int = HEAD_LINES) -> None:
         self._rules = rules
         self._scan = SourceScan(name, kind)
         self._windows = self._scan.windows
-        self._opening = b"" if later_part else None
-        self._windows.is_all_opening = later_part
         self._head_lines = head_lines
         self._ring: list[TextBlock] = []
         self._ring_bytes = 0
         self._slots: dict[tuple[int, bytes], Slot] = {}
         self._waiting: dict[Slot, None] = {}  # those with passages in the ring that were not verified
         self._verifier = Verifier(rules)
-        self._readings = rules.readings
         self._surroundings = Surroundings(self._windows, self._ring)
         self._progress = ProgressReader(rules.progress)
         self._long: LongLine | None = None  # the line that the latest block ended in
         self._spans_at_prune = 0
+
+    def look_back(self, data: bytes) -> None:
+        """Look at the lines above the first one, in which nothing is searched."""
+        self._ring = [TextBlock(data, -data.count(b"\n"), None, continues=False, overlap=0)] if data else []
+        self._surroundings = Surroundings(self._windows, self._ring)
 
     def feed(self, block: Block) -> None:
         """Read one block."""
@@ -70,20 +68,28 @@ class Scanner:
         self._match(text, self._rules.find(data))
         self._progress.feed(text)
         self._remember(text, block)
-        self._scan.lines = text.lines()
+        self._scan.lines = text.lines
         self._scan.ends_line = data.endswith(b"\n")
         self._scan.is_blank = self._scan.is_blank and data.isspace()
 
-    def finish(self) -> SourceScan:
-        """Yield what was found, as a part that others may precede or follow."""
+    def finish(self, following: Iterable[Block] = ()) -> SourceScan:
+        """Yield what was found so far; `following` is looked at for what goes on there."""
         self._settle()
+        lines = self._scan.lines
+        for block in following:
+            if not self._surroundings.open:
+                break
+            text = TextBlock(block.data, lines, None, continues=block.continues, overlap=block.overlap)
+            self._surroundings.go_on(text)
+            lines = text.lines
         tallies = {(slot.rule.rule.id, slot.speaker): slot.tally() for slot in self._slots.values()}
         self._scan.tallies.update(sorted(tallies.items()))
         self._scan.progress.update(self._progress.finish())
+        self._windows.last.clear()
         if self._ring:
-            self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES))
-        self._windows.opening = self._opening
+            self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES) if n > 0)
         self._scan.gaps += tuple(f"pattern of {rule} ran out of time" for rule in sorted(self._verifier.timeouts))
+        self._verifier.timeouts.clear()
         self._scan.prune()
         return self._scan
 
@@ -93,7 +99,7 @@ class Scanner:
         """Look at the passages with literals."""
         hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
-        data, is_parted, begin = block.data, block.has_returns(), block.skipped()
+        data, is_parted, begin = block.data, block.has_returns, block.skipped()
         passage, start, stop = None, 0, -1
         literals: tuple[int, ...] = ()  # of the passage
         for end, literal in hits:
@@ -115,7 +121,7 @@ class Scanner:
     def _look(self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]) -> None:
         """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
         line = block.data[start:stop]
-        meaning = self._readings.meaning(literals)
+        meaning = self._rules.meaning(literals)
         kind = meaning.kind(line) if passage is None or passage.long is None else None
         readings = meaning.known.get(kind) if kind is not None else None
         if readings == ():  # what most lines, and pieces of them, come to
@@ -155,30 +161,21 @@ class Scanner:
             elif hit is not None:
                 self._add(passage, rule, speaker, slot, hit)
         if is_telling and kind is not None and len(passage.pieces()[1]) == 1 and (not readings or passage.is_line()):
-            self._readings.keep(meaning, kind, readings)
+            self._rules.keep(meaning, kind, readings)
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
-        if self._is_edge(passage, rule):
-            who = speaker.decode("utf-8", "replace")
-            self._scan.edge += (Edge(hit, who, rule.want, rule.census),)
-        else:
-            if slot is None:
-                if len(self._slots) >= MAX_KEYS:
-                    self._scan.gaps = tuple(sorted({*self._scan.gaps, TOO_MANY_KEYS}))
-                    return
-                slot = self._slots[(rule.number, speaker)] = Slot.of(speaker, rule)
-            slot.first.append(hit)
+        if slot is None:
+            if len(self._slots) >= MAX_KEYS:
+                self._scan.gaps = tuple(sorted({*self._scan.gaps, TOO_MANY_KEYS}))
+                return
+            slot = self._slots[(rule.number, speaker)] = Slot.of(speaker, rule)
+        slot.first.append(hit)
         self._surroundings.keep(passage, hit, rule.want)
-
-    def _is_edge(self, passage: Passage, rule: RuleForms) -> bool:
-        """Whether the line before, which may make this one quoted code, belongs to another part."""
-        block = passage.block
-        return rule.is_line and passage.at == 0 and block.base == 0 and not block.continues
 
     # --- what is remembered ---------------------------------------------------------------------------------
 
     def _remember(self, text: TextBlock, block: Block) -> None:
-        """Keep head, tail and opening, put the block into the ring, and settle what waits in a ring that is full."""
+        """Keep the head, put the block into the ring, and settle what waits in a ring that is full."""
         self._keep_head(text)
         if block.cut and not block.continues:
             start = text.line_start(len(text.data))
@@ -207,16 +204,12 @@ class Scanner:
                 windows.first.append((number, decode(raw)))
                 if len(windows.first) >= self._head_lines:
                     break
-        if self._opening is not None and windows.is_all_opening:
-            new = text.data[text.skipped() :]
-            self._opening, windows.is_all_opening = cut_opening(self._opening + new)
 
     def _prune(self) -> None:
         spans = len(self._windows.spans)
         if spans < PRUNE_SPANS + 3 * self._spans_at_prune // 2:
             return
-        wanted = {(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]}
-        self._windows.prune(wanted | {(e.hit.line, e.want) for e in self._scan.edge})
+        self._windows.prune({(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]})
         self._spans_at_prune = len(self._windows.spans)
 
 

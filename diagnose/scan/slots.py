@@ -115,8 +115,8 @@ def _is_quoted(passage: Passage) -> bool:
         return False
     if passage.at != passage.line()[0] or (passage.at == 0 and block.continues):
         return False
-    before = block.line_before(passage.at)
-    return b'File "' in before and is_frame(decode(before))
+    before = block.lines_before(passage.at, 1, passage.number())
+    return bool(before) and is_frame(decode(before[0][1]))
 
 
 class Surroundings:
@@ -125,12 +125,13 @@ class Surroundings:
     def __init__(self, windows: Windows, ring: Sequence[TextBlock]) -> None:
         self._windows = windows
         self._ring = ring
+        self.open: list[Walk] = []  # what goes on behind what is read
 
     def keep(self, passage: Passage, hit: Hit, want: str) -> None:
         """Keep the surroundings of one hit."""
         windows, span = self._windows, (hit.line, want)
         if passage.long:
-            windows.long[hit.line] = passage.text()
+            windows.long[hit.line] = passage.long.text()
         if not windows.begin(span):
             return
         block = passage.block
@@ -141,7 +142,7 @@ class Surroundings:
             windows.keep(span, block.lines_before(start, BEFORE, hit.line))
         windows.keep(span, [(hit.line, own)])
         if walk is not None and self._lead(walk, block, end + 1):
-            windows.open.append(walk)
+            self.open.append(walk)
 
     def _lead(self, walk: Walk, block: TextBlock, at: int) -> bool:
         """Lead a walk from offset `at` over what is read; tell whether it is still open."""
@@ -156,6 +157,7 @@ class Surroundings:
 
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
-        for walk in self._windows.open:
+        spans = self._windows.spans  # others were dropped
+        for walk in (w for w in self.open if w.span in spans):
             self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
-        self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
+        self.open = [w for w in self.open if w.is_open() and w.span in spans]

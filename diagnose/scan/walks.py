@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .voices import MAX_TEXT, Voices, is_same, voice
@@ -14,19 +14,14 @@ TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: i
 STACK_REST = 8  # lines below a dump of threads that do not look like one, before it counts as ended
 MAX_OWN_LINES = 1_500  # of one traceback or dump
 REACH_LINES = 5_000  # what is open is given up after so many lines, its own or of others …
-REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
+REACH_BYTES = 512 << 10  # … or so many bytes
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
 FOLLOWED = ("traceback", "stack")  # of what is wanted: what has an end of its own
 
-CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
-THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread|TID) (?:0x)?[\da-fA-F]")  # has a walk of its own
-# `triton.runtime.errors.OutOfResources: out of …`: below a frame that is the exception, although `word: ` names a speaker.
-EXCEPTION = lazy(rb"(?:[A-Za-z_]\w{0,60}\.){0,8}_?[A-Z]\w{0,80}:$")
-STACK_LINE = lazy(
-    r"\s|frame #|#\d|Thread |TID |PID |Traceback for|Current thread|Process |Python |\[New |\[Current |\[Thread |"
-    r"File \"|C\+\+"
-)
+*_ROWS, _RAISED = patterns(__file__, "walks")
+CHAIN, THREAD, STACK_LINE = map(lazy, _ROWS)
+EXCEPTION = lazy(_RAISED.encode())
 
 
 @dataclass(slots=True)
@@ -127,11 +122,6 @@ class Walk:
             self.own = 0 if THREAD.match(message) else STACK_REST
         else:
             self.own -= 1
-
-    def row(self) -> list[Any]:
-        """Yield plain values."""
-        line, want, speaker, *rest = astuple(self)
-        return [line, want, speaker.decode("latin-1"), *rest]
 
 
 def walk_for(line: int, want: str, raw: bytes) -> Walk | None:

@@ -1,35 +1,36 @@
 """What scans one part of a source, here or as a worker process that a `Pool` started and speaks to over pipes.
 
-All that goes through these is JSON, never pickle. A worker is a new interpreter, not a fork (safe beside threads and
-GPUs), and imports nothing of the user's, so that a script may call the library without a guard.
+A worker is a new interpreter, not a fork (safe beside threads and GPUs), and imports nothing of the user's, so that a
+script may call the library without a guard.
 """
 
 from __future__ import annotations
 
 import gc
-import json
-import struct
+import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
 
-from ..catalogue.compiled import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.bounds import OUT_OF_TIME, Deadline, broken_off
-from ..sources.labels import Rewriting
 from ..sources.source import Source
+from .kept import HEAD_LINES
 from .parts import UNREAD, Part
-from .scan import SourceScan, source_to_json
+from .scan import SourceScan
 from .scanner import Scanner, ScanRules
+from .walks import REACH_BYTES
 
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next to none
 LARGE_BYTES = 16 << 20  # of a part, in whose blocks the time for new memory shows
+ABOVE_BYTES = 64 << 10  # of what stands before a part: more than a hit's neighbors and a frame
 FREED_BYTES = 16 << 20  # half of what may be kept, as much as the blocks that a scanner holds
+MAX_CONTEXT_LINES = 4000  # of a configuration file
 BEAT_S = 1.0  # between two messages of how far a worker is
-HEADER = struct.Struct("<Q")
-READY = b"ready"
+READY = "ready"
 
 Tell = Callable[[int], None]  # called with the bytes read so far
 
@@ -52,19 +53,19 @@ def scan_by_block(
     source.damage.clear()
     if part.size > LARGE_BYTES:
         _keep_what_is_freed()
-    later = not part.is_first
+    is_context = source.kind == "context"  # any of its lines may be a fact
+    scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES if is_context else HEAD_LINES)
+    find_marks = rules.marks_of
     if part.start is None:
-        blocks = read_blocks(source, find_marks=rules.marks_of, known=rules.literals_in, deadline=deadline)
-    else:
-        blocks = read_range(
-            source,
-            part.start,
-            part.end,
-            stop=part.stop,
-            starts_line=part.starts_line,
-            find_marks=rules.marks_of,
-        )
-    return _feed(Scanner(rules, source.name, source.kind, later_part=later), blocks, source, deadline, tell)
+        known = None if is_context else rules.literals_in
+        blocks = read_blocks(source, find_marks=find_marks, known=known, deadline=deadline)
+        return _feed(scanner, blocks, source, deadline, tell)
+    if not part.starts_line:
+        above = read_range(source, part.start - ABOVE_BYTES, part.start, find_marks=find_marks)
+        scanner.look_back(b"".join(block.data for block in above))
+    blocks = read_range(source, part.start, part.end, stop=part.stop, starts_line=part.starts_line, find_marks=find_marks)
+    below = read_range(source, part.end, part.end + REACH_BYTES, find_marks=find_marks) if part.end is not None else ()
+    return _feed(scanner, blocks, source, deadline, tell, below)
 
 
 @cache
@@ -76,13 +77,13 @@ def _keep_what_is_freed() -> None:
     bytes(FREED_BYTES)
 
 
-def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline) -> SourceScan:
-    """Yield what a scanner finds in blocks, until they or the time end."""
-    return next(filter(None, _feed(scanner, blocks, source, deadline)))
-
-
 def _feed(
-    scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline, tell: Tell | None = None
+    scanner: Scanner,
+    blocks: Iterator[Block],
+    source: Source,
+    deadline: Deadline,
+    tell: Tell | None = None,
+    below: Iterable[Block] = (),
 ) -> Iterator[SourceScan | None]:
     try:
         for block in blocks:
@@ -91,12 +92,14 @@ def _feed(
                 tell(block.offset + len(block.data))
             if deadline.passed():
                 source.damage.append(OUT_OF_TIME)
+                below = ()
                 break
             yield None
     except Exception as error:  # of whatever kind: what was read until here still counts, and the other sources do
         source.damage.append(f"reading stopped: {broken_off(error)}")
+        below = ()
     try:
-        found = scanner.finish()
+        found = scanner.finish(below)
     except Exception as error:
         found = unread(source, f"not read: {broken_off(error)}")
     found.gaps += tuple(d for d in source.damage if d not in found.gaps)
@@ -106,36 +109,15 @@ def _feed(
 # --- what goes through the pipes --------------------------------------------------------------------------------
 
 
-def part_to_json(part: Part) -> dict[str, Any]:
-    """Yield a part as plain values."""
-    s = part.source
-    label, header = (x.forms if x is not None else None for x in (s.label, s.header))
-    source = [s.name, s.kind, s.size, s.seekable, s.path, label, header, list(s.layers), s.encoding]
-    return {"source": source, "range": [part.start, part.end, part.stop, part.is_first, part.starts_line]}
-
-
-def part_from_json(raw: dict[str, Any]) -> Part:
-    """Read what `part_to_json` made."""
-    name, kind, size, seekable, path, label, header, layers, encoding = raw["source"]
-    label, header = (Rewriting(tuple((pattern, put) for pattern, put in x)) if x else None for x in (label, header))
-    source = Source(name, kind, size, None, seekable, path, label, header, tuple(layers), encoding)
-    return Part(source, *raw["range"])
-
-
-def send(stream: BinaryIO, data: bytes) -> None:
+def send(stream: BinaryIO, what: object) -> None:
     """Write one message."""
-    stream.write(HEADER.pack(len(data)) + data)
+    pickle.dump(what, stream, pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> bytes:
-    """Yield the next message. Raises `EOFError` where none comes whole."""
-    header = stream.read(HEADER.size)
-    size = HEADER.unpack(header)[0] if len(header) == HEADER.size else 1
-    data = stream.read(size) if len(header) == HEADER.size else b""
-    if len(data) < size:
-        raise EOFError
-    return data
+def receive(stream: BinaryIO) -> Any:
+    """Yield the next message. Raises `EOFError` or `PickleError` where none comes whole."""
+    return pickle.load(stream)  # noqa: S301 - of a process that we started, or that started us
 
 
 # --- the process ------------------------------------------------------------------------------------------------
@@ -145,20 +127,12 @@ def main() -> None:
     """Scan what standard input asks for, until it ends."""
     gc.set_threshold(GC_OBJECTS, 20, 100)
     given, taken = sys.stdin.buffer, sys.stdout.buffer
-    key, compiled = receive(given).decode(), from_bytes(receive(given))
-    if compiled is None:
-        return  # of another version: who asked reads the parts
-    rules = ScanRules(list(compiled.rules.values()), key)
+    rules = ScanRules(*receive(given))
     send(taken, READY)
-    while True:
-        try:
-            asked = json.loads(receive(given))
-        except EOFError:
-            return
-        found = scan_part(part_from_json(asked), rules, Deadline.after(asked["left_s"]), _beating(taken))
-        opening, found.windows.opening = found.windows.opening, None
-        send(taken, json.dumps(source_to_json(found)).encode())
-        send(taken, opening or b"")  # half a megabyte of log, which JSON would have to escape
+    with suppress(EOFError):
+        while True:
+            part, left_s = receive(given)
+            send(taken, scan_part(part, rules, Deadline.after(left_s), _beating(taken)))
 
 
 def _beating(stream: BinaryIO) -> Tell:
@@ -169,6 +143,6 @@ def _beating(stream: BinaryIO) -> Tell:
         nonlocal said_s
         if time.monotonic() - said_s >= BEAT_S:
             said_s = time.monotonic()
-            send(stream, b"%d" % count)
+            send(stream, count)
 
     return tell

@@ -16,7 +16,6 @@ Captured: TypeAlias = Plain | list[StrictStr | Int | StrictFloat]  # lists hold 
 Hit: TypeAlias = tuple[StrictStr, Int, Int, Int, dict[StrictStr, Captured] | None]
 Tally: TypeAlias = tuple[StrictStr, StrictStr, StrictStr, StrictBool, Annotated[list[Hit], Field(min_length=1)], list[Hit]]
 Lines: TypeAlias = list[tuple[Int, StrictStr]]
-Walk: TypeAlias = tuple[Int, StrictStr, StrictStr, Int, Int, StrictBool, Int, Int, Int, Int]
 Sizes: TypeAlias = list[list[Int]]
 Names: TypeAlias = list[StrictStr]
 Call: TypeAlias = tuple[StrictStr, StrictStr, tuple[Int, Int] | None, StrictBool, Sizes, Sizes, Names, Names, StrictStr]
@@ -28,9 +27,6 @@ class _Windows(TypedDict):
     long: Lines
     first: Lines
     last: Lines
-    open: list[Walk]
-    opening: StrictStr | None
-    is_all_opening: StrictBool
 
 
 class _Source(TypedDict):
@@ -44,7 +40,6 @@ class _Source(TypedDict):
     tallies: list[Tally]
     progress: list[tuple[StrictStr, tuple[Hit, Hit]]]
     windows: _Windows
-    edge: list[tuple[Hit, StrictStr, StrictStr, StrictBool]]
 
 
 class _Dump(TypedDict):

@@ -11,11 +11,13 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import cast
 
 from ..errors import SourceError
+from ..lines.timestamp import read_stamp
 from .bounds import Deadline, broken_off
-from .exports import MAX_TURNED_BYTES, Reader, is_newest_first, lines_of_answer, turned_round
+from .exports import READ_WHOLE, Reader
 from .labels import Rewriting
 from .log_forms import reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
@@ -39,7 +41,6 @@ class Block:
     continues: bool = False  # begins inside the line that the previous block ended in
     cut: bool = False  # ends inside a line that the next block continues
     overlap: int = 0  # so many first bytes repeat the end of the previous block
-    normalised: bool = False  # `data` differs from what the stream holds
     size: int = -1  # bytes of the stream that it stands for, those that repeat left out; -1: those of `data`
 
     def __post_init__(self) -> None:
@@ -60,15 +61,16 @@ def read_blocks(
     stream = source.open(deadline)
     try:
         decoded = as_utf8(stream, source.encoding) if source.encoding != "utf-8" else stream
-        decoded = lines_of_answer(decoded.read, source.damage) if source.kind == "loki" else decoded
+        if (whole := READ_WHOLE.get(source.kind)) is not None:
+            lines = whole(decoded.read, source.damage)
+            decoded = io.BytesIO("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
-        if (reader := reader_of(source.kind, source.label)) is not None:
-            blocks = _read_by(reader, blocks)
+        blocks = _read_by(reader_of(source.kind, source.label), blocks)
         if known is not None:
             blocks = _unwrapped(blocks, known)
         if find_marks is not None:
             blocks = _oldest_first(normalise_blocks(blocks, find_marks), source.damage)
-        yield from blocks if source.header is None else _named(blocks, source.header)
+        yield from _read_by(source.header, blocks)
     finally:
         stream.close()
 
@@ -98,10 +100,9 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         file.seek(position)
         stream: Stream = file if stop is None else Readable(pieces_of(file, stop - position))
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
-        if (reader := reader_of(source.kind, source.label)) is not None:
-            blocks = _read_by(reader, blocks)
+        blocks = _read_by(reader_of(source.kind, source.label), blocks)
         blocks = blocks if find_marks is None else normalise_blocks(blocks, find_marks)
-        yield from blocks if source.header is None else _named(blocks, source.header)
+        yield from _read_by(source.header, blocks)
 
 
 def cut_blocks(
@@ -153,27 +154,26 @@ def normalise_blocks(blocks: Iterator[Block], find_marks: MarksOf = marks_of) ->
         if data or block.cut or block.continues:
             overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
             overlap = min(overlap, len(data))
-            yield Block(data, block.offset, block.continues, block.cut, overlap, True, size)
+            yield Block(data, block.offset, block.continues, block.cut, overlap, size)
             size = 0
     rest = normaliser.finish()
     if rest or size:
-        yield Block(rest, offset, normalised=True, size=size)
+        yield Block(rest, offset, size=size)
 
 
-def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
+def _read_by(reader: Reader | None, blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks as a reader gives them; of beginnings of lines nothing is written anew in the piece of a long one, which
+    others have to fit."""
+    if reader is None:
+        yield from blocks
+        return
     offset = 0
     for block in blocks:
         offset = block.offset + len(block.data)
-        yield replace(block, data=reader.feed(block.data), normalised=True)
+        is_fed = not (isinstance(reader, Rewriting) and (block.continues or block.cut))
+        yield replace(block, data=reader.feed(block.data)) if is_fed else block
     if rest := reader.finish():
-        yield Block(rest, offset, normalised=True, size=0)
-
-
-def _named(blocks: Iterator[Block], header: Rewriting) -> Iterator[Block]:
-    """Writes who speaks as the tables know it; a piece of a long line, which others have to fit, stays as it is."""
-    for block in blocks:
-        data = block.data if block.continues or block.cut else header.feed(block.data)
-        yield block if data == block.data else replace(block, data=data, normalised=True)
+        yield Block(rest, offset, size=0)
 
 
 def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
@@ -188,23 +188,7 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
     if start.data:
         data = as_typed(start.data)
         data = unwrapped(data, known) or data
-        yield replace(start, data=data, normalised=data != start.data)
-
-
-def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
-    """Turns round what an export lists newest first; of any other text nothing is held back."""
-    held: list[Block] = []
-    for block in blocks:
-        held.append(block)
-        size = sum(len(b.data) for b in held)
-        if size > MAX_TURNED_BYTES or (len(held) == 1 and not is_newest_first(block.data)):
-            yield from held
-            yield from blocks
-            return
-    data = turned_round(b"".join(b.data for b in held))
-    if held:
-        damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
-        yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))
+        yield replace(start, data=data)
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:
@@ -234,3 +218,54 @@ def _reader(stream: Stream, size: int, damage: list[str]) -> Callable[[], bytes]
             return b""
 
     return read
+
+
+# --- newest first, as most consoles and `logcli` and `gcloud logging read` list ------------------------------------
+
+MAX_TURNED_BYTES = 32 << 20  # consoles export some thousand lines; a longer text is not turned round
+SAMPLE_BYTES = 32 << 10
+SAMPLE_LINES = 60
+MIN_STEPS = 3  # times that lie before the one above; a clock that is set back makes one
+MIN_STAMPED = 0.6  # of the lines
+_HEADER, _FRAME = b"Traceback (most recent call last):", b'  File "'
+
+
+def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
+    """Turns round what an export lists newest first; of any other text nothing is held back."""
+    held: list[Block] = []
+    for block in blocks:
+        held.append(block)
+        size = sum(len(b.data) for b in held)
+        if size > MAX_TURNED_BYTES or (len(held) == 1 and not is_newest_first(block.data)):
+            yield from held
+            yield from blocks
+            return
+    if held:
+        lines = b"".join(b.data for b in held).removesuffix(b"\n").split(b"\n")
+        damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
+        yield from cut_blocks(io.BytesIO(b"\n".join([*reversed(lines), b""])))
+
+
+def is_newest_first(data: bytes) -> bool:
+    """Tell whether the times at the heads of lines go back only, again and again, or as tracebacks do."""
+    lines = [line for line in data[:SAMPLE_BYTES].split(b"\n") if line.strip()][:-1]
+    if len(lines) < 2 * MIN_STEPS or not _goes_back([_time(lines[0]), _time(lines[len(lines) // 2]), _time(lines[-1])]):
+        return False
+    times = [_time(line) for line in lines[:SAMPLE_LINES]]
+    if not _goes_back(times) or sum(t is not None for t in times) < MIN_STAMPED * len(times):
+        return False
+    steps = sum(a > b for a, b in pairwise([t for t in times if t is not None]))
+    # Where the frames of tracebacks stand above their headers, and below none, lines of one second go back too.
+    headers = [n for n, line in enumerate(lines) if _HEADER in line]
+    below = any(_FRAME in lines[n + 1] for n in headers if n + 1 < len(lines))
+    return steps >= MIN_STEPS or (not below and any(_FRAME in x for n in headers if n for x in lines[max(0, n - 2) : n]))
+
+
+def _time(line: bytes) -> float | None:
+    stamp = read_stamp(line[:64].decode("utf-8", "replace"))
+    return stamp.seconds if stamp is not None and stamp.has_date else None
+
+
+def _goes_back(times: list[float | None]) -> bool:
+    known = [time for time in times if time is not None]
+    return len(known) > 1 and all(a >= b for a, b in pairwise(known))

@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..lines.cache import tables
+from ..lines.cache import patterns, tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record as record_type
 
@@ -38,15 +38,11 @@ MAX_RANK = 1_000_000
 MAX_DEPTH = 4  # of dicts in one another
 MAX_LINKS, MAX_FRAMES = 20, 200  # of a chain of exceptions, and of one of them
 
-_HAS_TEXT = lazy(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
-_STEP_FIELD, _LOSS_FIELD = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
-_IS_STEP = lazy(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP_FIELD, _LOSS_FIELD, _LOSS_FIELD, _STEP_FIELD))
-_MOMENT = lazy(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
+*_IN_JSON, _MOMENTS, _LOGFMT = patterns(__file__, "collector_json")
+_HAS_TEXT, _IS_STEP = (lazy(row.encode()) for row in _IN_JSON)
+_MOMENT, _LOGFMT_FIELD = lazy(_MOMENTS), lazy(_LOGFMT)
 _CAUSE = "The above exception was the direct cause of the following exception:"
 _CONTEXT = "During handling of the above exception, another exception occurred:"
-_LOGFMT_FIELD = lazy(
-    r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
-)
 
 ESCAPED = {"n": "\n", "t": "\t"}
 Record = dict[str, Any]  # by key; of dicts in it by their keys with dots between them
@@ -75,7 +71,7 @@ def undress_json(line: bytes) -> Written | None:
         return None
     record = _flat(next((loaded[key] for key in collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
     key = next((key for key in _keys(record, "text") if isinstance(record[key], str)), None)
-    return _of_step(record) if key is None else _written(record, key)
+    return _written(record, key or "")
 
 
 def undress_logfmt(line: bytes) -> bytes | None:
@@ -146,32 +142,24 @@ def _first(record: Record, role: str) -> str:
     return ""
 
 
-def _of_step(record: Record) -> Written | None:
-    """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
-    when, step, loss = _when(record), record.get("step", record.get("global_step")), record.get("loss")
-    if not when or not isinstance(step, int) or not isinstance(loss, int | float):
-        return None
-    return Written(_one_line(f"{when}{_rank(record)}", f"step {step} loss {loss}"))
-
-
 def _written(record: Record, key: str) -> Written | None:
     pod, when, stream, host = _first(record, "pod"), _when(record), record.get("stream"), _first(record, "host")
     is_journal = key == "MESSAGE"
     has_stream = stream in ("stdout", "stderr")
-    if not (pod or when or has_stream or is_journal or _first(record, "level")):
-        return None  # a sample of a data set: {"text": "Traceback …"}
+    said = _with_step(record, _text(record, key) if key else "")
+    if not (said or key) or not (when or (key and (pod or has_stream or is_journal or _first(record, "level")))):
+        return None  # metrics, or a sample of a data set: {"text": "Traceback …"}
     host = host or ("localhost" if is_journal else "")
     prefix = f"{when}{stream} F " if has_stream and when else when
     prefix += f"[pod/{pod}/{_first(record, 'container') or 'main'}] " if pod else ""  # as `kubectl logs --prefix`
     if key != "log" and host and not pod:
         prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
     elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
-        prefix += _rank(record) if pod else _level(record, record[key]) + _rank(record)
+        prefix += _rank(record) if pod else _level(record, record[key] if key else "") + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
     is_partial = key == "log" and has_stream and not pod and not record[key].endswith("\n")
     details = [printed(record[name]) for name in _keys(record, "detail")] if key != "log" else []
-    said = "\n".join([_with_step(record, _text(record, key)), *filter(None, details)])
-    return Written(_one_line(prefix, said), is_partial, str(stream).encode())
+    return Written(_one_line(prefix, "\n".join([said, *filter(None, details)])), is_partial, str(stream).encode())
 
 
 def _text(record: Record, key: str) -> str:
@@ -189,12 +177,15 @@ def _text(record: Record, key: str) -> str:
 
 
 def _with_step(record: Record, text: str) -> str:
-    """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`."""
+    """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`; its
+    other numbers are left out."""
     step = next((record[key] for key in _keys(record, "step") if type(record[key]) is int), None)
     loss, level = record.get("loss"), _first(record, "level").lower() or "info"
-    is_number = isinstance(loss, int | float) and math.isfinite(loss)
-    is_moment = step is not None and is_number and level in ("info", "debug") and _MOMENT.match(text) is not None
-    return f"step {step} loss {loss} ({text})" if is_moment else text
+    is_number = isinstance(loss, int | float) and (math.isfinite(loss) or not text)
+    is_moment = level in ("info", "debug") and _MOMENT.match(text) is not None
+    if step is None or not is_number or not (is_moment or not text):
+        return text
+    return f"step {step} loss {loss} ({text})" if text else f"step {step} loss {loss}"
 
 
 def _ident(record: Record) -> str:

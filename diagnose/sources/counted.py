@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..lines.cache import tables
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 
@@ -27,8 +26,7 @@ RANKS, OF_NODE = "rank", "proc"  # as the tables of prefixes call them
 OF_THE_JOB = frozenset(("rank", "globalrank", "grank", "worldrank", "r", "rk"))
 OF_A_NODE = frozenset(("localrank", "lrank"))
 PROCESSES = frozenset(("worker", "trainer", "proc", "process", "learner", "gpu"))
-_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["counted"].values()
-_WORLD, _KNOWN, _OWN_RANK, _MEASURED, _DIGITS = map(lazy, _PATTERNS)
+_WORLD, _KNOWN, _OWN_RANK, _MEASURED, _DIGITS = map(lazy, patterns(__file__, "counted"))
 
 
 class Head(NamedTuple):

@@ -23,19 +23,12 @@ from pathlib import Path
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 
+_TABLES = tables(Path(__file__).with_name("patterns.yaml"))
 # Supersets of what the functions below can change: of a block without one nothing is looked at.
-ANSI_LITERALS: tuple[bytes, ...] = (
-    b"\x1b", b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
-    b"[0;0m", b"[31m(", b"[32m(", b"[33m(", b"[34m(", b"[35m(", b"[36m(", b"[1;36m(",
-)  # fmt: skip
+ANSI_LITERALS, ESCAPED_LITERALS = (tuple(x.encode() for x in texts) for texts in _TABLES["literals"].values())
 TABLE_LITERAL = b" exitcode : "  # torchrun itself writes two blanks before the colon
-ESCAPED_LITERALS: tuple[bytes, ...] = (
-    b"&quot;", b"&#34;", b"&#39;", b"&#x27;", b"&apos;", b"&lt;", b"&gt;", b"&amp;", b"call last):\\", b'"textPayload": "',
-    b'"message": "', TABLE_LITERAL, *(b"call last):" + b" " * blanks + b'File "' for blanks in (1, 2, 3)),
-)  # fmt: skip
 TAG_LITERALS = (b"]<stderr>:", b"]<stdout>:")
-_TABLE = tables(Path(__file__).with_name("patterns.yaml"))["escapes"]
-_IN: dict[str, re.Pattern[bytes]] = {name: lazy(pattern.encode()) for name, pattern in _TABLE.items()}
+_IN: dict[str, re.Pattern[bytes]] = {name: lazy(pattern.encode()) for name, pattern in _TABLES["escapes"].items()}
 JSON_LINE, _MD_ESCAPE = _IN["json_line"], _IN["md_escape"]
 
 

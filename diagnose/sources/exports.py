@@ -1,24 +1,27 @@
 """Log lines in the files that consoles and editors export, as the lines that were logged.
 
-In: an answer of Loki's interface, a table (CSV, TSV), a notebook, a web page, a list that is newest first. Out: the lines,
-of all but Loki's answer as many as the file has, so that line numbers stay those of the file.
+In: an answer of Loki's interface, threads that py-spy wrote as JSON, a table (CSV, TSV), a notebook, a web page. Out: the
+lines, of all but Loki's answer where they stand in the file.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
-from ..lines.timestamp import read_stamp
 from .bounds import read_up_to
 from .collector_json import collectors, printed_time
 from .escapes import string_of
+
+_PIECES, *_OTHERS = patterns(__file__, "exports")
+_PIECE = lazy(_PIECES)
+_OPENS, _ITEM, PAGE, _TAG, _BREAK, _PRE = (lazy(row.encode()) for row in _OTHERS)
 
 
 class Reader:
@@ -39,21 +42,13 @@ class Reader:
 
 MAX_ANSWER_BYTES = 16 << 20  # Loki gives 5,000 lines at most, unless it is told to
 MAX_LINES = 100_000  # twenty times as many; a line takes 16 us and a third of a kilobyte
-MAX_LINE_CHARS = 256 << 10  # what Loki takes of a line, unless it is told to
-# Of an answer without an end: where a stream begins, what it is called, and a whole line. Quotes in lines are escaped.
-_PLAIN = rf'[^"\\]{{0,{MAX_LINE_CHARS}}}'
-_STRING = rf'"{_PLAIN}(?:\\.{_PLAIN}){{0,{MAX_LINE_CHARS}}}"'
-_PIECE = lazy(
-    rf'(?P<labels>"stream"\s{{0,9}}:\s{{0,9}}\{{[^{{}}]{{0,9999}}\}})|(?P<begin>\{{\s{{0,64}}"values")|'
-    rf'\[\s{{0,64}}"(?P<time>\d{{1,19}})"\s{{0,9}},\s{{0,64}}(?P<line>{_STRING})'
-)
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, RecursionError)
 
 Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in it, line
 
 
-def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> io.BytesIO:
-    """Yield the stream of the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
+def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> list[str]:
+    """Yield the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
     data = read_up_to(MAX_ANSWER_BYTES + 1, read)
     entries = None
     is_large = len(data) > MAX_ANSWER_BYTES or data.count(b'["') > MAX_LINES
@@ -64,7 +59,7 @@ def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> i
         entries = sorted(_whole_entries(data.decode("utf-8", "replace")))
         what = "larger than is read" if is_large else "cut off or broken"
         damage.append(f"an answer of Loki that is {what}: {len(entries) or 'no'} lines of it could be read; ask it again")
-    return io.BytesIO("".join(f"{line}\n" for *_, line in entries).encode("utf-8", "replace"))
+    return [line for *_, line in entries]
 
 
 def _answered(answer: dict[str, Any], damage: list[str]) -> list[Entry]:
@@ -101,6 +96,45 @@ def _whole_entries(text: str) -> Iterator[Entry]:
     for number, each in enumerate(streams):
         with suppress(*_UNREADABLE):
             yield from _entries(number, each)
+
+
+# --- `py-spy dump --json`: the threads of processes, as py-spy prints them else, from the line on where each stands ---
+
+MAX_STACKS_BYTES = 16 << 20  # a hundred times what a thousand threads take
+_BETWEEN = lazy(r"[\s\[\],]*")
+_DECODER = json.JSONDecoder()
+
+
+def lines_of_threads(read: Callable[[int], bytes | None], damage: list[str]) -> list[str]:
+    """Yield the lines; where the threads are cut off, `damage` says so."""
+    text = read_up_to(MAX_STACKS_BYTES + 1, read).decode("utf-8", "replace")
+    lines, at, number, pid = list[str](), 0, 0, None
+    with suppress(ValueError, RecursionError):
+        while (begin := at + len(_BETWEEN.match(text, at)[0])) < len(text):  # type: ignore[index]
+            thread, end = _DECODER.raw_decode(text, begin)
+            number, at = number + text.count("\n", at, begin), end
+            if isinstance(thread, dict) and isinstance(thread.get("frames"), list) and isinstance(thread.get("pid"), int):
+                lines += [""] * (number - len(lines))
+                lines += [f"Process {thread['pid']}: "] if thread["pid"] != pid else []
+                lines += _as_printed(thread)
+                pid = thread["pid"]
+            number += text.count("\n", begin, end)
+    if text[at:].strip() != "]":
+        damage.append("cut off or broken: the threads behind that place are missing")
+    return lines
+
+
+def _as_printed(thread: dict[str, Any]) -> Iterator[str]:
+    state = ("active" if thread.get("active") else "idle") + ("+gil" if thread.get("owns_gil") else "")
+    name = f': "{named}"' if (named := thread.get("thread_name")) else ""
+    yield f"Thread {thread.get('os_thread_id') or thread.get('thread_id')} ({state}){name}"
+    for frame in (f for f in thread["frames"] if isinstance(f, dict)):
+        file = frame.get("short_filename") or frame.get("filename") or frame.get("module") or ""
+        line = f":{frame['line']}" if isinstance(frame.get("line"), int) else ""
+        yield f"    {frame.get('name') or '??'} ({file}{line})"
+
+
+READ_WHOLE = {"loki": lines_of_answer, "json-stacks": lines_of_threads}  # by kind of source
 
 
 # --- tables: a column of messages among columns of times, hosts and services ---------------------------------------
@@ -185,13 +219,6 @@ def _row(text: str, delimiter: str) -> list[str]:
 
 # --- notebooks and web pages -------------------------------------------------------------------------------------
 
-_OPENS = lazy(rb'\s{0,32}"(text|text/plain|traceback)":\s{0,4}\[\s{0,8}$')
-_ITEM = lazy(rb'\s{0,32}("(?:[^"\\]|\\.){0,1000000}"),?\s{0,8}$')
-PAGE = lazy(rb"(?i)\s{0,64}<(?:!doctype html|html)\b")
-_TAG = lazy(rb"<[a-zA-Z/!][^<>\n]{0,400}>")
-_BREAK = lazy(rb"(?i)<br ?/?>")
-_PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
-
 
 class LineMask(Reader):
     """Keeps some lines, or parts of them, and blanks the others, block after block: as many come out."""
@@ -240,43 +267,3 @@ class PageMask(LineMask):
         elif self._has_pre and not self._is_inside:
             return b""
         return _TAG.sub(b"", _BREAK.sub(b"\r", line))
-
-
-# --- newest first, as most consoles and `logcli` and `gcloud logging read` list ------------------------------------
-
-MAX_TURNED_BYTES = 32 << 20  # consoles export some thousand lines; a longer text is not turned round
-SAMPLE_BYTES = 32 << 10
-SAMPLE_LINES = 60
-MIN_STEPS = 3  # times that lie before the one above; a clock that is set back makes one
-MIN_STAMPED = 0.6  # of the lines
-_HEADER, _FRAME = b"Traceback (most recent call last):", b'  File "'
-
-
-def is_newest_first(data: bytes) -> bool:
-    """Tell whether the times at the heads of lines go back only, again and again, or as tracebacks do."""
-    lines = [line for line in data[:SAMPLE_BYTES].split(b"\n") if line.strip()][:-1]
-    if len(lines) < 2 * MIN_STEPS or not _goes_back([_time(lines[0]), _time(lines[len(lines) // 2]), _time(lines[-1])]):
-        return False
-    times = [_time(line) for line in lines[:SAMPLE_LINES]]
-    if not _goes_back(times) or sum(t is not None for t in times) < MIN_STAMPED * len(times):
-        return False
-    steps = sum(a > b for a, b in pairwise([t for t in times if t is not None]))
-    # Where the frames of tracebacks stand above their headers, and below none, lines of one second go back too.
-    headers = [n for n, line in enumerate(lines) if _HEADER in line]
-    below = any(_FRAME in lines[n + 1] for n in headers if n + 1 < len(lines))
-    return steps >= MIN_STEPS or (not below and any(_FRAME in x for n in headers if n for x in lines[max(0, n - 2) : n]))
-
-
-def turned_round(data: bytes) -> bytes:
-    """Yield the lines from the last to the first."""
-    return b"\n".join([*reversed(data.removesuffix(b"\n").split(b"\n")), b""])
-
-
-def _time(line: bytes) -> float | None:
-    stamp = read_stamp(line[:64].decode("utf-8", "replace"))
-    return stamp.seconds if stamp is not None and stamp.has_date else None
-
-
-def _goes_back(times: list[float | None]) -> bool:
-    known = [time for time in times if time is not None]
-    return len(known) > 1 and all(a >= b for a, b in pairwise(known))

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice, pairwise
 from os.path import commonprefix
-from pathlib import Path
 
-from ..lines.cache import tables
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from ..lines.prefix_rows import piece
@@ -43,8 +42,7 @@ MIN_EACH = 2  # lines of each name, on average, where the label names one of sev
 
 _LEVEL = lazy(piece("LEVEL").replace("?P<level>", "?:") + r"[ \t]{1,8}")
 _BEGINS, _BEGINS_OR_SAYS = lazy(piece("LOG_TEXT")), lazy(f"{piece('LOG_TEXT')}|{piece('SAID')}")
-_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["labels"].values()
-_SURELY, _DIGITS, _OWN, _NUMBERED, PLACE = map(lazy, _PATTERNS)
+_SURELY, _DIGITS, _OWN, _NUMBERED, PLACE = map(lazy, patterns(__file__, "labels"))
 BEGIN_CHARS = 512  # of a line, that tell whether it is of a log
 _BOUNDARY = " \t:|>])}"  # ends a label
 _BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one blank

@@ -12,6 +12,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .collector_json import Written, undress_json, undress_logfmt
@@ -22,15 +23,7 @@ MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is pa
 MAX_HELD_LINES = 4096  # lines of the other stream that may stand between two parts
 MAX_HELD_BYTES = 8 << 20
 
-# 2026-04-22T21:34:20.123456789Z stderr P first 16 KiB of a line
-_CRI = lazy(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF])(?::[A-Z:]{1,8})? ")
-# Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
-_DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
-# A program's own JSON behind what a collector puts before each line: `trainer-1  | {"message":"text","level":"info"}`
-_BEHIND = lazy(rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)')
-_LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
-# structlog's KeyValueRenderer and LogfmtRenderer: `timestamp='2026-…' level='error' event='text' rank=2`
-_KEYED = lazy(rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]""")
+_CRI, _DOCKER, _BEHIND, _LOGFMT, _KEYED = (lazy(row.encode()) for row in patterns(__file__, "normalise"))
 _EVENT = (b"event='", b'event="')
 _NUL, _BOM = b"\x00", b"\xef\xbb\xbf"
 _JSON_STARTS = (b'{"', b'{ "')

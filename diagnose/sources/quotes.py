@@ -13,32 +13,27 @@ from itertools import groupby
 from os.path import commonprefix
 from pathlib import Path
 
-from ..lines.cache import tables
+from ..lines.cache import patterns, tables
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .escapes import without_escapes
 from .exports import LineMask, Reader
 
-# "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
-_FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
+*_ROWS, _WORDS = patterns(__file__, "quotes")
+_FENCE, _NUDGED, _HEADING, _LISTED, _PROSE_LINE, _QUOTE = (lazy(row.encode()) for row in _ROWS)
+_WORD = lazy(_WORDS)
 _FORMS = tables(Path(__file__).with_name("pastes.yaml"))
 _LOG_LINE, _CODE, _PRINTED = (lazy("|".join(_FORMS[name]).encode()) for name in ("log_lines", "code", "printed"))
 MAX_MARGINS = 4  # of replies to replies
 _EDGE, _ARROW = "\u2502".encode(), "\u2771".encode()  # of a box in which k9s shows a log; within a Rich box
 INDENT = 4  # columns that make a code block in Markdown
 FEW = 3  # lines of a message that was copied alone, often with the blank before it
-_NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
-_HEADING = lazy(rb"#{1,6} [A-Z][a-z]|\*\*[A-Z][^*]{1,60}\*\*")
 MAX_LOGGED = 0.34  # of an issue's lines outside fences
 OWN_SHARE = 0.5  # of the lines of an unfenced page, before it is a log
-_LISTED = lazy(rb"[ \t>]{0,16}(?:\d{1,6}[.)] )?")
-_PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
-_QUOTE = lazy(rb"((?:> ?){1,8})(?!>)")  # `>>> ` is a prompt
 MIN_QUOTED = 2  # lines in one quote that look logged
 
 _HEADING_WORDS = frozenset(_FORMS["heading_words"])
 _OTHER_RANKS = frozenset(("node", "local", "machine", "lora"))  # behind which the number is not of the job
-_WORD = lazy(r"[A-Za-z]+|\d+")
 MAX_HEADING, MAX_WORDS = 120, 10  # characters, words
 MAX_RANK = 1 << 16
 

@@ -5,8 +5,8 @@ place of the first, the others become empty. A text counts as broken only where 
 where what the rules know, or a traceback's frame, stands across such a break, or words are cut there. A collector that
 names a service before each part (`trainer-1  | `) names it before the parts of one line alike.
 
-rich's log handler sets a traceback in behind its columns of time and level, cuts its title where it is too long, and wraps
-what was raised at the box's width; it comes out as it would stand at the left edge of a wide terminal.
+rich draws a box around a traceback. Its log handler sets it in behind its columns of time and level, cuts its title where
+it is too long, and wraps what was raised at the box's width. It comes out as Python prints it, at the left edge.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
-from ..lines.cache import tables
+from ..lines.cache import patterns
 from ..lines.lazy_pattern import lazy
 from .escapes import JSON_LINE, change_lines, without_escapes
 
@@ -40,8 +39,9 @@ _COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b"
 _CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
 _CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
-_PATTERNS = tables(Path(__file__).with_name("patterns.yaml"))["unwrap"].values()
-_HEAD, _EXCEPTION, _GOES_ON, _DIGITS, _SERVICE, _TABLE, _TOP, _BOTTOM = map(lazy, _PATTERNS)
+(
+    _HEAD, _EXCEPTION, _GOES_ON, _DIGITS, _SERVICE, _TABLE, _TOP, _BOTTOM, _BOXED_FRAME, _BARE_FRAME, _SOURCE,
+) = map(lazy, patterns(__file__, "unwrap"))  # fmt: skip
 
 
 def as_typed(data: bytes) -> bytes:
@@ -118,9 +118,10 @@ def _is_known(lines: list[str], breaks: list[int], known: Known) -> bool:
 # A superset of what `unbox` can change, as `normalise.DRESS_LITERALS` is.
 BOX_LITERALS: tuple[bytes, ...] = ("─ Trace".encode(), b"+- Trace", b"-- Trace")
 
-_TITLE = " Traceback (most recent call last) "
+_TITLE = "Traceback (most recent call last)"
 _CHAINS = ("The above exception was", "During handling of the above")
 _SIDES = "│┃|"
+_INNER = "╭│╰|+"  # of a box of locals
 MAX_LINES = 3000  # of one traceback with its locals
 MAX_OTHERS = 300  # lines of other writers between two of its own
 MAX_BLANKS = 2
@@ -128,12 +129,12 @@ MAX_JOINED = 8000  # characters
 
 
 def unbox(data: bytes) -> bytes:
-    """Gives `data` with each of rich's tracebacks at the left edge, and what was raised in one line."""
+    """Gives `data` with each of rich's tracebacks as Python prints it, and what was raised in one line."""
     lines = data.split(b"\n")
     taken: set[int] = set()  # tops of boxes that go on with another; those of several ranks are woven
     for place, line in enumerate(lines):
         if b" Trace" in line and place not in taken and (top := _TOP.match(line.decode("utf-8", "surrogateescape"))):
-            taken |= _Unboxing(lines, place, top).run() if _TITLE[1:].startswith(top["title"]) else set()
+            taken |= _Unboxing(lines, place, top).run() if _TITLE.startswith(top["title"].rstrip()) else set()
     return b"\n".join(lines)
 
 
@@ -145,15 +146,16 @@ class _Unboxing:
         blank = " " if top["lead"] and top["margin"] else ""  # which belongs to a launcher's label
         self._lead, self._margin = top["lead"] + blank, top["margin"].removeprefix(blank)
         self._own = f"{self._lead}{self._margin}"
-        self._text = top.string[len(self._own) :].rstrip()
+        self._width = len(top.string[len(self._own) :].rstrip())
         self._is_open = True
         self._tops = {place}
+        self._box: list[tuple[int, str]] = []  # its lines, with their places
         self._is_apart = False  # a blank line stands above
         self._said: list[tuple[int, str]] = []  # lines that may be one, with their places
 
     def run(self) -> set[int]:
         """Rewrite the lines; yield the places of the tops of its boxes."""
-        self._put(self._place, _with_title(self._text))
+        self._put(self._place, f"{_TITLE}:")
         others = blanks = 0
         for place in range(self._place + 1, min(len(self._lines), self._place + MAX_LINES)):
             line = self._lines[place].decode("utf-8", "surrogateescape").rstrip("\r")
@@ -167,6 +169,7 @@ class _Unboxing:
             if blanks > MAX_BLANKS or not self._take(place, text):
                 break
             others = 0
+        self._undraw()
         self._join()
         return self._tops
 
@@ -176,14 +179,15 @@ class _Unboxing:
             if not text or (text[0] not in _SIDES and not _BOTTOM.match(text)):
                 return False
             self._is_open = text[0] in _SIDES
-            self._put(place, text)
+            self._box.append((place, text[1:].rstrip(f"{_SIDES} ") if self._is_open else ""))
             return True
+        self._undraw()
         top = _TOP.match(text)
         if not text or (top and not top["lead"] and not top["margin"]):
             self._join()
             self._is_open, self._is_apart = bool(text), self._is_apart or not text
             self._tops |= {place} if text else set()
-            self._put(place, _with_title(text) if text else "")
+            self._put(place, f"{_TITLE}:" if text else "")
             return True
         if not self._margin and not self._is_sure(text):
             return False
@@ -199,7 +203,7 @@ class _Unboxing:
 
     def _is_wrapped(self, above: str, text: str) -> bool:
         """Whether the first word had no room in the line above it."""
-        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > len(self._text)
+        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > self._width
 
     def _join(self) -> None:
         """Put each line that was wrapped together again; what is left over of their places becomes empty."""
@@ -209,18 +213,37 @@ class _Unboxing:
             if not above or not self._is_wrapped(above, text) or len(whole[-1]) > MAX_JOINED:
                 whole.append(text)
             else:  # a word longer than the box fills its lines
-                whole[-1] += text if len(above) >= len(self._text) and " " not in above else f" {text}"
+                whole[-1] += text if len(above) >= self._width and " " not in above else f" {text}"
             above = text
         for count, (place, _) in enumerate(self._said):
             self._put(place, whole[count] if count < len(whole) else "")
         self._said = []
+
+    def _undraw(self) -> None:
+        """Write the frames of a box, each with its source line; the rest of its lines becomes empty."""
+        path, frame, at = "", "", -1  # so far of a path that a narrow box broke; the last frame, and its place
+        for place, inside in self._box:
+            self._put(place, "")
+            body = inside.strip()
+            if not body or body[0] in _INNER:
+                path = ""
+            elif found := _read_frame(path + body) or (_read_frame(f"{path} {body}") if path else ""):
+                path, frame, at = "", found, place
+                self._put(at, frame)
+            elif path or (source := _SOURCE.match(inside)) is None:
+                path = (path + body)[:MAX_JOINED]
+            elif source["here"] and frame:
+                self._put(at, f"{frame}\r    {source['code'].strip(f'{_SIDES} ')}")
+                frame = ""
+        self._box = []
 
     def _put(self, place: int, text: str) -> None:
         end = b"\r" if self._lines[place].endswith(b"\r") else b""
         self._lines[place] = f"{self._lead}{text}".encode("utf-8", "surrogateescape") + end
 
 
-def _with_title(text: str) -> str:
-    """The top of a box with its whole title."""
-    corner, rule = text[0], text[1]
-    return f"{corner}{rule}{_TITLE}{rule * max(len(text) - len(_TITLE) - 3, 1)}{text[-1]}"
+def _read_frame(text: str) -> str:
+    """The head of a frame as Python prints it; nothing of another line."""
+    if found := _BOXED_FRAME.match(text):
+        return f'  File "{found[1]}", line {found[2]}, in {found[3]}'
+    return f'  File "<string>", line {bare[2]}, in {bare[1]}' if (bare := _BARE_FRAME.match(text)) else ""

@@ -16,7 +16,6 @@ from .traceback_lines import (
     WORDS,
     Frame,
     Header,
-    RichBox,
     indent_of,
     introduces_inner,
     read_frame,
@@ -25,8 +24,7 @@ from .traceback_lines import (
 )
 
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
-_BLANK_LINES = 4
-_BLANKS_BELOW_BOX = 40  # what rich wrapped is put into its first line
+_BLANK_LINES = 40  # a box of rich leaves so many
 
 
 class Assembly:
@@ -45,7 +43,6 @@ class Assembly:
         self._blanks = self._noise = self._next_depth = 0
         self._is_chained = self._left_margin = self._expects_inner = False
         self._group_column = max(indent, 2)
-        self._box = RichBox() if self.form == "rich" else None
 
     @property
     def segment(self) -> Segment:
@@ -68,15 +65,13 @@ class Assembly:
             return False  # it stood in one line, as a string of JSON does: what is below is not its message
         if not text.strip():
             self._blanks += 1
-            return self._blanks <= (_BLANK_LINES if self._box is None else _BLANKS_BELOW_BOX)
+            return self._blanks <= _BLANK_LINES
         is_ours = self._accept(number, text)
         if is_ours:
             self._blanks, self.touched = 0, number
         return is_ours
 
     def _accept(self, number: int, text: str) -> bool:
-        if self._box is not None and self._box.is_open:
-            return self._take(number) if self._box.feed(text) else self.tolerate()
         if self.form == "group" and not self._left_margin:
             found = GROUP_MARGIN.match(text)
             if found is None:
@@ -127,7 +122,7 @@ class Assembly:
         """Say whether a name is awaited here; an unknown one only behind a frame."""
         if found.is_sure or self.form == "ipython":
             return True
-        return bool(self.segment.frames or self._box) and not FOREIGN.search(f"{found.name}: {found.message}")
+        return bool(self.segment.frames) and not FOREIGN.search(f"{found.name}: {found.message}")
 
     def _accept_ipython(self, text: str) -> bool:
         if frame := read_ipython_frame(text):
@@ -139,8 +134,6 @@ class Assembly:
 
     def _name_exception(self, number: int, found: ExceptionLine) -> bool:
         self.segment.name(number, found)
-        if self._box is not None:
-            self.segment.frames.extend(self._box.frames)
         return self._take(number)
 
     def _accept_message_part(self, number: int, text: str) -> bool:
@@ -191,7 +184,6 @@ class Assembly:
         else:
             return False
         self._begin_segment("inner" if depth else "last", depth)
-        self._box = RichBox() if header.form == "rich" else None
         self._base = header.indent
         if header.form == "group":
             self.form, self._left_margin, self._base = "group", False, 0

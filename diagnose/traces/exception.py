@@ -6,7 +6,6 @@ that it is an exception; the source line of the last frame says it, `raise Gradi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,15 +15,8 @@ from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from .traceback_lines import GRAPH_ERROR, GRAPH_FRAME, WORDS, Frame, one_of
 
-_NAME = lazy(
-    r"^((?:(?:[A-Za-z_]\w{0,80}|<locals>)\.){0,14}[A-Za-z_]\w{0,120}(?:\([\w.]{1,120}\))?)(?::(?: (.*))?)?$", re.DOTALL
-)
+_NAME, _GLUED, _DOTTED, _OWN = map(lazy, WORDS["names"].values())
 _SURE = lazy(one_of(WORDS["sure_names"]) + "$")
-# Several processes that print the same at once: `RuntimeErrorRuntimeError: : CUDA out of memory.`, and with a third one
-# `RuntimeErrorRuntimeError: RuntimeErrorNCCL error in: …`
-_GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}(?:: ?)(?:: ?|\1){0,31}")
-_DOTTED = lazy(r"(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){1,14}[A-Z]\w{1,80}$")
-_OWN = lazy(r"[A-Z]\w{1,80}$")
 
 
 @record

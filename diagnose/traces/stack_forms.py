@@ -1,13 +1,11 @@
 """What stacks of processes are made of, and how py-spy, faulthandler, gdb, pstack, eu-stack, pystack and c10d print them.
 
-One line is read at a time, but what `py-spy dump --json` prints as a whole.
+One line is read at a time.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import Any, TypeVar
 
 from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Line
 from ..lines.record import record
 
 FORMS = Path(__file__).with_name("stacks.yaml")
@@ -142,75 +139,3 @@ def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
     # without gdb's ` (comm=0x55, stream=0x0)`, but with parentheses that belong to the name
     name = rest if rest.startswith("(") else rest.partition(" (")[0]
     return int(found[1]), StackFrame(name.strip()[:1000] or "??", file, line)
-
-
-_CHARS = 64 << 20  # a dump in JSON is some 100 KiB; beyond this it is something else
-_BLANK = lazy(r"\s*")
-_DECODER = json.JSONDecoder()
-_HEAD_LINES = 40  # of which one names a key of a thread
-
-
-def read_json_stacks(lines: Sequence[Line]) -> list[StackDump]:
-    """Yield a dump per process; none where the lines are something else."""
-    first = next((line for line in lines if line.raw.strip()), None)
-    if first is None or not first.raw.lstrip().startswith("["):
-        return []
-    if not any('"thread_id"' in line.raw or '"frames"' in line.raw for line in lines[:_HEAD_LINES]):
-        return []
-    text = "\n".join(line.raw for line in lines)
-    if len(text) > _CHARS:
-        return []
-    found: list[StackDump] = []
-    for begin, end, array, _ in arrays_of(text):
-        line, end_line = (lines[text.count("\n", 0, at)].number for at in (begin, end))
-        found += _dumps(array, line, end_line, first.prefix.rank)
-    return found
-
-
-def arrays_of(text: str) -> Iterator[tuple[int, int, list[object], bool]]:
-    """Yield where each array begins and ends, what is in it, and whether it is whole; one that is not is the last."""
-    end = 0
-    while (begin := _blank_until(text, end)) < len(text):
-        try:
-            array, end = _DECODER.raw_decode(text, begin)
-        except (ValueError, RecursionError):
-            yield begin, len(text), list(_elements(text, begin)), False
-            return
-        if isinstance(array, list):
-            yield begin, end, array, True
-
-
-def _elements(text: str, begin: int) -> Iterator[object]:
-    """Yield the whole elements of an array that is cut off."""
-    at, comma = begin, "["
-    with suppress(ValueError, RecursionError):
-        while text.startswith(comma, at):
-            element, at = _DECODER.raw_decode(text, _blank_until(text, at + 1))
-            yield element
-            at, comma = _blank_until(text, at), ","
-
-
-def _blank_until(text: str, at: int) -> int:
-    blank = _BLANK.match(text, at)
-    return blank.end() if blank else at
-
-
-def _dumps(array: list[object], line: int, end_line: int, rank: int | None) -> Iterator[StackDump]:
-    by_pid: dict[int, list[StackThread]] = {}
-    for thread in array:
-        if isinstance(thread, dict) and isinstance(thread.get("frames"), list) and isinstance(thread.get("pid"), int):
-            by_pid.setdefault(thread["pid"], []).append(_thread(thread))
-    for pid in sorted(by_pid):
-        threads = with_main(by_pid[pid])
-        yield StackDump("py-spy-json", pid, threads=threads, rank=rank, line=line, end_line=end_line)
-
-
-def _thread(thread: dict[str, Any]) -> StackThread:
-    name = str(thread.get("thread_name") or "")
-    state = ("active" if thread.get("active") else "idle") + ("+gil" if thread.get("owns_gil") else "")
-    frames: list[StackFrame] = []
-    for frame in (f for f in reversed(thread["frames"]) if isinstance(f, dict)):
-        line, file = frame.get("line"), frame.get("short_filename") or frame.get("filename") or frame.get("module") or ""
-        frames.append(StackFrame(str(frame.get("name") or "??"), str(file), line if isinstance(line, int) else None))
-    thread_id = str(thread.get("os_thread_id") or thread.get("thread_id") or "")
-    return StackThread("py-spy-json", thread_id, name, state, name == "MainThread", frames=tuple(frames))

@@ -14,7 +14,6 @@ from .stack_forms import (
     StackDump,
     StackFrame,
     StackThread,
-    read_json_stacks,
     read_native_frame,
     read_process,
     read_pyspy_frame,
@@ -37,9 +36,6 @@ _LOCAL_RANK = lazy(r"--local[-_]rank[= ](\d{1,5})\b")
 
 def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     """Find every stack dump in the lines of one source, in the order of their first lines."""
-    dumps = read_json_stacks(lines)
-    if dumps:
-        return dumps
     readers: dict[str, _Reader] = {}
     latest: dict[str, _Reader] = {}  # by who spoke, the rank aside: c10d names it above a stack, not at each frame
     are_several = sum(line.message.startswith("Current thread 0x") for line in lines) > 1
@@ -51,6 +47,7 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
         latest[speaker_key(line.prefix._replace(rank=None))] = reader
         reader.feed(line, above if are_several else None)
         above = line
+    dumps: list[StackDump] = []
     for reader in readers.values():
         reader.close()
         dumps.extend(reader.dumps)

@@ -5,7 +5,7 @@ Whether it matters (a launcher's own, a thread's, an ignored one) is for the rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..lines.lazy_pattern import lazy
@@ -15,8 +15,6 @@ from .assembly import Assembly
 from .exception import Relation
 from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
-
-Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
 
 
 @record
@@ -68,17 +66,17 @@ class Traceback:
         return first
 
 
-def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, same: Same = lambda x: x) -> list[Traceback]:
-    """Find every traceback in the lines of one source, in order; `keys`: who speaks on each line; `same`: shares frames."""
+def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None) -> list[Traceback]:
+    """Find every traceback in the lines of one source, in order; `keys`: who speaks on each line."""
     keys = speaker_keys(lines) if keys is None else keys
-    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed, same))]
+    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed))]
     heads = {number for tb in found for number in (tb.line - 1, tb.line)}
     by_number = {line.number: line for line in reversed(lines) if line.number in heads}
     found = [replace(tb, is_warned=True) if _is_warned(tb, by_number) else tb for tb in found]
     return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
-def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | None:
+def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
@@ -94,7 +92,7 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
         exception_line=segment.exception_line,
         exception=segment.exception,
         message=segment.message.strip("\n"),
-        frames=same(tuple(segment.frames)),
+        frames=tuple(segment.frames),
         speaker=speaker,
         links=tuple(
             Link(s.relation, s.exception, s.message.strip("\n"), s.exception_line, tuple(s.frames), s.depth)

@@ -53,8 +53,7 @@ def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
 
 
 (
-    GROUP_MARGIN, GROUP_MEMBER, CARETS, _BOTTOM, _BOXED_FRAME, _BARE_FRAME, _SOURCE, _CELL, _IPYTHON_FILE, _IPYTHON_OLD,
-    ARROW, GRAPH_FRAME,
+    GROUP_MARGIN, GROUP_MEMBER, CARETS, _CELL, _IPYTHON_FILE, _IPYTHON_OLD, ARROW, GRAPH_FRAME,
 ) = (lazy(pattern) for pattern in WORDS["forms"].values())  # fmt: skip
 _LIBRARY = lazy(one_of(WORDS["libraries"]))
 
@@ -125,51 +124,6 @@ def introduces_inner(text: str, message: str) -> bool:
 FOREIGN = lazy(rf"^{one_of(WORDS['foreign'])}|\d(?:it/s|s/it)\b")  # a log's or a launcher's face: goes on with no message
 RESUMES = lazy("^" + one_of(WORDS["resuming"]))  # goes on with a message after a blank line, too
 GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
-
-
-_BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
-_PENDING_CHARS = 2000
-
-
-class RichBox:
-    """Frames of one rich box, fed line by line; rich wraps paths, which are put together again here."""
-
-    def __init__(self) -> None:
-        self.frames: list[Frame] = []
-        self.is_open = True
-        self._pending = ""
-
-    def feed(self, text: str) -> bool:
-        """Take one line of the box; False when the line does not belong to it."""
-        stripped = text.strip()
-        if _BOTTOM.match(text):
-            self.is_open = False
-        elif stripped and stripped[0] in _BORDERS:
-            self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
-        else:
-            return False
-        return True
-
-    def _feed_inside(self, inside: str) -> None:
-        body = inside.strip()
-        if not body or body[0] in "\u256d\u2502\u2570|+":  # blank, or the box of locals
-            self._pending = ""
-        elif frame := self._read_frame(body):
-            self.frames.append(frame)
-            self._pending = ""
-        elif not self._pending and (source := _SOURCE.match(inside)):
-            if source["here"] and self.frames and not self.frames[-1].code:
-                self.frames[-1] = self.frames[-1].with_code(source["code"].strip(_BORDERS + " "))
-        else:
-            # `│ /opt/.../runtime/config.py: │` goes on with `│ 942 in _configure │`
-            self._pending = (self._pending + body)[:_PENDING_CHARS]
-
-    def _read_frame(self, body: str) -> Frame | None:
-        for whole in (self._pending + body, f"{self._pending} {body}" if self._pending else ""):
-            if found := _BOXED_FRAME.match(whole):
-                return Frame(found[1], int(found[2]), found[3])
-        bare = _BARE_FRAME.match(body)
-        return Frame("", int(bare[2]), bare[1]) if bare else None
 
 
 def read_ipython_frame(text: str) -> Frame | None:

@@ -21,8 +21,6 @@ SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of on
 SAME_END_S = 60.0  # a launcher's summary states when a process died, of which it told lines above
 ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
-EXIT_CODE = "process.exit-code"
-ENDS = (EXIT_CODE, "ray.actor-died")  # of a process no more than that it ended, whoever says so
 SUMMARY = ("box", "entry", "rest")  # what a launcher tells once more when all is over
 
 
@@ -41,16 +39,12 @@ class Candidate:
     signature: str = ""
     explained_by: list[Candidate] = field(default_factory=list)
     first: Event | None = None  # the event that an expert would point at
+    is_end: bool = False  # all that it rests on tells how a process ended, and not why
 
     @cached_property
     def is_guess(self) -> bool:
         """Whether a question only holds it for possible."""
         return self.finding is not None and self.finding.certainty == "possible"
-
-    @cached_property
-    def is_end(self) -> bool:
-        """Whether all that it rests on tells how a process ended, and not why."""
-        return bool(self.events) and all(map(is_end, self.events))
 
     @cached_property
     def is_death(self) -> bool:
@@ -93,8 +87,9 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
         for rank in finding.ranks or (None,):
             found[(finding.cause, rank, "", number)] = _concluded(job, finding, rank)
     for made in found.values():
-        made.events.sort(key=_exactness)
+        made.events.sort(key=lambda e: _exactness(e, catalogue))
         made.first = next(iter(made.events), None)
+        made.is_end = bool(made.events) and all(is_end(e, catalogue) for e in made.events)
     return sorted(found.values(), key=lambda c: (c.cause, c.place(), c.signature, c.finding is None))
 
 
@@ -130,17 +125,18 @@ def _add(made: Candidate, event: Event) -> None:
         made.onset = event.onset
 
 
-def _exactness(event: Event) -> tuple[object, ...]:
+def _exactness(event: Event, catalogue: Catalogue) -> tuple[object, ...]:
     """What an expert would point at first: it names the cause, it is narrow, it is no copy, it is the earliest."""
     is_copy = is_repetition(event) or is_told_again(event.traceback, event.line, event.text)
-    order = when(event, SAME_END_S if is_end(event) else SAME_MOMENT_S)
-    is_summary = event.rule.teller in SUMMARY
-    return (event.role != "cause", is_end(event), is_summary, is_copy, not names_device(event), *order, event.rule.generic)
+    ends, is_summary = is_end(event, catalogue), event.rule.teller in SUMMARY
+    order = when(event, SAME_END_S if ends else SAME_MOMENT_S)
+    return (event.role != "cause", ends, is_summary, is_copy, not names_device(event), *order, event.rule.generic)
 
 
-def is_end(event: Event) -> bool:
+def is_end(event: Event, catalogue: Catalogue) -> bool:
     """Whether it tells how a process ended, and not why."""
-    return event.rule.tells in (*CERTIFICATES, "signal-received") or event.cause in ENDS
+    is_told = event.rule.tells in (*CERTIFICATES, "signal-received")
+    return is_told or (event.cause in catalogue.causes and catalogue.causes[event.cause].only_ends)
 
 
 def names_device(event: Event | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..catalogue.load import Catalogue
-from ..job.coverage import breaks_off_in_a_traceback
+from ..job.coverage import torn_source
 from ..job.event import FAILING
 from ..job.job import Job
 from ..job.process import is_terminated
@@ -51,7 +51,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    is_torn = breaks_off_in_a_traceback(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
+    is_torn = torn_source(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
     if not free or is_torn or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.rank is not None and not is_terminated(e)}
@@ -101,7 +101,7 @@ def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
 
 
 def _nothing_wrong(job: Job) -> Verdict:
-    if job.context.failed() or (breaks_off_in_a_traceback(job.sources) and not job.telling("finished")):
+    if job.context.failed() or (torn_source(job.sources) and not job.telling("finished")):
         return Verdict("failed", "unknown")
     if job.survived or job.earlier:
         return Verdict("recovered", None)

@@ -6,7 +6,6 @@ from ..job.activity import last_complaint
 from ..job.copies import is_repetition
 from ..job.event import Event, Exhibit
 from ..job.job import Job
-from .candidate import EXIT_CODE
 from .decision import Verdict
 
 MAX_EVIDENCE = 5
@@ -23,7 +22,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
-    if shown and verdict.roots[0].cause == EXIT_CODE:
+    if shown and verdict.roots[0].is_end:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
         shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from ..lines.lazy_pattern import lazy
-from ..report.printable import printable
+from ..report.phrases import printable
 
 _TICKS = lazy("`+")
 # What GitHub turns into links, notices or pictures without any markup: URLs, mail addresses, @names, #123, org/repo#1,

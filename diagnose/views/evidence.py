@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..advice.statement import Evidence
+from ..advice.statement import CodePlace, Evidence
 from ..lines.record import record
-from ..report.phrases import Say, clip_ranges, place, short_host
-from ..report.printable import one_line, printable, printable_spans
+from ..report.phrases import Say, clip_ranges, one_line, place, printable, printable_spans, short_host
 from .folding import Limits
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
@@ -43,37 +42,35 @@ class EvidenceView:
 
 def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     """Yield the view of one proof."""
-    hit = _hit_lines(e, limits)
-    left_out = len(hit) - limits["evidence_lines"]
-    gap_after = -1
-    if left_out > 0:  # a traceback ends with what was raised: the end says more than the middle
-        tail = limits["evidence_lines"] * 2 // 3
-        gap_after = limits["evidence_lines"] - tail - 1
-        hit = hit[: limits["evidence_lines"] - tail] + hit[-tail:]
-    before = [_around(t, None if e.line is None else e.line - len(e.before) + i, limits) for i, t in enumerate(e.before)]
+    hit, most, gap_after = _hit_lines(e, limits), limits["evidence_lines"], -1
+    left_out = max(0, len(hit) - most)
+    if left_out:  # a traceback ends with what was raised: the end says more than the middle
+        tail = most * 2 // 3
+        gap_after = most - tail - 1
+        hit = hit[: most - tail] + hit[-tail:]
     last = e.end_line if e.end_line is not None else e.line
-    after = [_around(t, None if last is None else last + 1 + i, limits) for i, t in enumerate(e.after)]
-    before = before[-limits["context"] :]
-    after = after[: limits["context"] - 1]  # what was printed before it says more
+    before = _around(e.before, None if e.line is None else e.line - len(e.before), limits)[-limits["context"] :]
+    after = _around(e.after, None if last is None else last + 1, limits)
     who = [say("rank", n=e.rank)] if e.rank is not None else []
     who += [say("host", name=short_host(e.host))] if e.host else []
     others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
-    own = []
-    for c in (c for c in e.own_code if place(c.file, c.line) not in e.text):
-        is_shown = not c.code or any(c.code in line.text for line in (*before, *hit))
-        code = "" if is_shown else f"{say('colon')}{one_line(c.code)}"
-        own.append(f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}{code}")
+    shown = [line.text for line in (*before, *hit)]
     return EvidenceView(
         place(e.file, e.line),
         say("comma").join(who),
         one_line(e.time or ""),
         one_line(e.rule or ""),
-        (*before, *hit, *after),
-        max(0, left_out),
-        gap_after + len(before) if gap_after >= 0 else -1,
+        (*before, *hit, *after[: limits["context"] - 1]),  # what was printed before it says more
+        left_out,
+        gap_after + len(before) if left_out else -1,
         say("also-in", places=clip_ranges(others, 200)) if others else "",
-        tuple(own),
+        tuple(_own_code(c, shown, say) for c in e.own_code if place(c.file, c.line) not in e.text),
     )
+
+
+def _own_code(c: CodePlace, shown: Sequence[str], say: Say) -> str:
+    code = "" if not c.code or any(c.code in text for text in shown) else f"{say('colon')}{one_line(c.code)}"
+    return f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}{code}"
 
 
 def pieces(line: LineView) -> Iterator[tuple[str, bool]]:
@@ -104,9 +101,10 @@ def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
     return shown
 
 
-def _around(text: str, number: int | None, limits: Limits) -> LineView:
-    text = printable(text).replace("\n", " ").rstrip()
-    return LineView(number, _cut_line(text, (), limits["line"])[0], False)
+def _around(texts: Sequence[str], first: int | None, limits: Limits) -> list[LineView]:
+    """The lines above or below a proof, of which the first has this number."""
+    lines = (_cut_line(printable(text).replace("\n", " ").rstrip(), (), limits["line"])[0] for text in texts)
+    return [LineView(None if first is None else first + i, line, False) for i, line in enumerate(lines)]
 
 
 def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:

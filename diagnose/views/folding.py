@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ from ..lines.cache import tables
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from ..report import parts
-from ..report.phrases import FROM_OUTSIDE, Say, clock, known, one_day, short_host, who
-from ..report.printable import clip, one_line
+from ..report.phrases import FROM_OUTSIDE, Say, clip, clock, known, one_day, one_line, short_host, who
 from ..report.report import Report
 
 Row = dict[str, Any]
@@ -30,7 +30,6 @@ OF_NO_HOST = ("0.0.0.0", "127.0.0.1", "localhost")
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
 NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
 ALIKE_CHARS = 160
-Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
 
 
 def limits_of(form: str, *, full: bool = False) -> Limits:
@@ -50,10 +49,10 @@ class Cut:
         return bool(self.shown)
 
 
-def cut(rows: Iterable[Any], most: int, convert: Callable[[Any], Any]) -> Cut:
+def cut(rows: Iterable[Any], most: int, convert: Callable[[Any], Any] | None = None) -> Cut:
     """Yield the first rows, converted, and how many more there are."""
     rows = list(rows)
-    return Cut(tuple(map(convert, rows[:most])), max(0, len(rows) - most))
+    return Cut(tuple(map(convert, rows[:most]) if convert else rows[:most]), max(0, len(rows) - most))
 
 
 def news(text: str) -> str:
@@ -66,36 +65,23 @@ def fold_ranks(rows: Sequence[parts.RankRow], blamed: Collection[int], say: Say)
     groups: dict[tuple[bool, str, int | None], list[parts.RankRow]] = defaultdict(list)
     for row in rows:
         groups[row.rank not in blamed, row.state, row.last_step].append(row)
-    lines = []
-    with_date = not one_day([row.last_time for row in rows])
+    lines, with_date = [], not one_day([row.last_time for row in rows])
     for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
         last = max((m.last_time for m in members if m.last_time), default=None)
-        hosts = sorted({m.host for m in members if m.host})
-        names = ", ".join(map(short_host, hosts[:HOSTS_SHOWN]))
         shown = {"who": who(say, [m.rank for m in members]), "state": one_line(known(say, "state", state))}
         shown |= {"last_step": "" if step is None else str(step), "last_seen": clock(last, with_date=with_date)}
-        shown["hosts"] = f"{names}, … ({len(hosts)})" if len(hosts) > HOSTS_SHOWN else names
-        lines.append({**shown, "is_culprit": not innocent})
+        lines.append({**shown, "hosts": _names({m.host for m in members if m.host}), "is_culprit": not innocent})
     return lines
 
 
-def fold_timeline(entries: Sequence[parts.TimelineEntry]) -> list[Moment]:
-    """Yield neighbours that say the same as one entry, with the time of the last where that differs."""
-    folded: list[Moment] = []
-    for entry in entries:
-        first, until = folded[-1] if folded else (parts.TimelineEntry(), None)
-        alike = all(getattr(first, name) == getattr(entry, name) for name in ("cause", "rule", "text", "attempt"))
-        if first.ranks and entry.ranks and alike:
-            joined = replace(first, ranks=tuple(sorted({*first.ranks, *entry.ranks})))
-            folded[-1] = (joined, entry.time if entry.time != first.time else until)
-        else:
-            folded.append((entry, None))
-    return folded
+def _names(hosts: Collection[str]) -> str:
+    names = ", ".join(map(short_host, sorted(hosts)[:HOSTS_SHOWN]))
+    return f"{names}, … ({len(hosts)})" if len(hosts) > HOSTS_SHOWN else names
 
 
-def choose_moments(moments: Sequence[Moment], root: str | None, most: int) -> list[Moment]:
+def choose_moments(moments: Sequence[parts.TimelineEntry], root: str | None, most: int) -> list[parts.TimelineEntry]:
     """Yield so many at most, in order: what tells of the root cause stays where hundreds of ranks failed around it."""
-    of_root = [i for i, (entry, _) in enumerate(moments) if entry.cause == root][:ROOT_MOMENTS]
+    of_root = [i for i, entry in enumerate(moments) if entry.cause == root][:ROOT_MOMENTS]
     others = [i for i in range(len(moments)) if i not in of_root]
     return [moments[i] for i in sorted([*of_root, *others][:most])]
 
@@ -126,14 +112,11 @@ def fold_stack(s: parts.StackGroup, say: Say, most: int) -> Row:
 
 def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
     """Yield the facts on which ranks differ, then what a maintainer asks first, then versions, then the rest."""
-    first = tables(LIMITS)["facts_first"]
-
-    def key(item: tuple[str, Fact]) -> tuple[bool, int, bool, str]:
-        name, fact = item
-        place = first.index(name) if name in first else len(first)
-        return (not fact.others, place, not name.endswith("_version"), name)
-
-    return sorted(facts.items(), key=key)
+    order = {name: number for number, name in enumerate(tables(LIMITS)["facts_first"])}
+    last = len(order)
+    return sorted(
+        facts.items(), key=lambda f: (not f[1].others, order.get(f[0], last), not f[0].endswith("_version"), f[0])
+    )
 
 
 def filled(rows: Sequence[Row]) -> list[str]:
@@ -191,11 +174,25 @@ def nobody(report: Report, say: Say) -> str:
 
 def _seen(evidence: Sequence[Evidence], say: Say) -> str:
     """What proofs that name no rank name instead: `host node-a, GPU 3, pid 4711`."""
+    words = tables(LIMITS)["names_in_proofs"].items()
     for e in evidence:
-        words = tables(LIMITS)["names_in_proofs"].items()
         named = [(key, str(e.fields[f])) for f, key in words if e.fields.get(f) not in (None, *OF_NO_HOST)]
         hosts = [*(n for key, n in named if key == "peer"), e.host, *(n for key, n in named if key == "host")]
+        several = list(dict.fromkeys(short_host(x.host) for x in evidence if x.host))
         names = [say("host", name=short_host(name)) for name in hosts if name][:1]
+        names = [say("host-list", names=", ".join(several[:HOSTS_SHOWN]))] if names and len(several) > 1 else names
         if names := names + [say(key, n=one_line(name)) for key, name in named if key not in ("host", "peer")]:
             return say("comma").join(names)
     return ""
+
+
+def common_folder(files: Sequence[str]) -> str:
+    """Yield the folder (`a/b/`) in which all the files lie; nothing where they share none."""
+    folders = [one_line(f).rpartition("!")[0].split("/")[:-1] or one_line(f).split("/")[:-1] for f in files]
+    shared = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))]
+    return "/".join(shared) + "/" if shared else ""
+
+
+def value_text(value: object) -> str:
+    """Yield a fact's value as it reads in a table."""
+    return clip(one_line(", ".join(map(str, value)) if isinstance(value, tuple) else str(value)), 200)

@@ -16,11 +16,10 @@ from typing import Any
 from ..lines.cache import tables
 from ..lines.rank_ranges import rank_ranges
 from ..report.parts import Diagnosis, RankRow, TimelineEntry
-from ..report.phrases import place, words
-from ..report.printable import clip, one_line, sentence
+from ..report.phrases import clip, one_line, place, sentence, words
 from ..report.report import Report
 from .evidence import pieces
-from .folding import LIMITS, fold_timeline, limits_of
+from .folding import LIMITS, limits_of
 from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
 
@@ -87,30 +86,28 @@ def _timeline(report: Report) -> Iterator[dict[str, Any]]:
     found = report.diagnosis or Diagnosis(cause="")
     proof = next(iter(found.evidence), None)
     proof_ref = place(proof.file, proof.line) if proof else ""
-    blamed = [c.rank for c in found.culprits if c.rank is not None]
-    alone = blamed if len(blamed) == 1 else []  # whose a proof is that names no rank
+    blamed = tuple(c.rank for c in found.culprits if c.rank is not None)
+    alone = blamed if len(blamed) == 1 else ()  # whose a proof is that names no rank
     has_root = False
-    for number, (e, _) in enumerate(fold_timeline(report.timeline), 1):
-        ranks = e.ranks or (alone if e.ref == proof_ref else ())
-        is_root = report.diagnosis is not None and (e.cause == found.cause or e.ref == proof_ref)
-        for event in _events(e, ranks, number, is_root=is_root):
-            has_root |= event["kind"] == "root"
-            yield event
+    for number, e in enumerate(report.timeline, 1):
+        is_root = bool(found.cause) and (e.cause == found.cause or e.ref == proof_ref)
+        if drawn := _event(e, e.ranks or (alone if e.ref == proof_ref else ()), number, is_root=is_root):
+            has_root |= is_root
+            yield drawn
     if proof and not has_root:
-        ranks = alone if proof.rank is None else [proof.rank]
-        layer = found.cause.partition(".")[0]
-        entry = TimelineEntry(proof.time, tuple(ranks), proof.host, layer, found.cause, text=proof.text, ref=proof_ref)
-        yield from _events(entry, ranks, 0, is_root=True)
+        layer, ranks = found.cause.partition(".")[0], alone if proof.rank is None else (proof.rank,)
+        entry = TimelineEntry(proof.time, ranks, proof.host, layer, found.cause, text=proof.text, ref=proof_ref)
+        yield from filter(None, [_event(entry, ranks, 0, is_root=True)])
 
 
-def _events(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> Iterator[dict[str, Any]]:
+def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> dict[str, Any] | None:
     """What is drawn of an entry: nothing where no clock, or neither a rank nor a host is known."""
     time = seconds(e.time)
     if time is None or not (ranks or e.host):
-        return
-    is_phase = (e.rule or "").startswith(PHASES) or e.until is not None
+        return None
+    is_phase = (e.rule or "").startswith(PHASES) or (e.until is not None and not e.cause)
     kinds = {"root": is_root, "phase": is_phase, "teardown": e.cause in TEARDOWN, "error": bool(e.cause), "note": True}
-    yield {
+    return {
         "t": time,
         "ranks": rank_ranges(ranks),
         "host": one_line(e.host or ""),
@@ -119,7 +116,7 @@ def _events(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: boo
         "ref": one_line(e.ref or ""),
         "kind": next(kind for kind, holds in kinds.items() if holds),
         "since": seconds(e.since),
-        "until": seconds(e.until),
+        "until": seconds(e.until) if is_phase else None,
         "old": int(e.attempt is not None),
         "n": number,
     }

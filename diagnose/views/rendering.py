@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue.load import Catalogue
 from ..catalogue.lookup import causes_of
-from ..catalogue.sentences import KEPT_TEMPLATES
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
-from ..report.phrases import Say, known, words
-from ..report.printable import clip, one_line
+from ..report.phrases import Say, clip, known, one_line, words
 from ..report.report import Report, dumps, to_json
 from . import FORMATS, escapes
 from .evidence import EvidenceView
@@ -81,8 +79,7 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
         return report, ""
     from ..report import redaction
 
-    report, counts = redaction.redact(report, privacy=form in PASTED or template is not None)
-    return report, redaction.describe(counts)
+    return redaction.redact(report, privacy=form in PASTED or template is not None)
 
 
 def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
@@ -172,7 +169,6 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        bytecode_cache=KEPT_TEMPLATES if folder == TEMPLATES else None,
     )
     environment.filters.update((f.__name__, f) for f in FILTERS)
     environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere

@@ -5,7 +5,7 @@ No text in it holds a terminal sequence or control character; escaping for the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,12 +14,11 @@ from ..advice.statement import Evidence, Fact, Notice, RemedyStep
 from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
-from ..report.phrases import Say, clock, common_folder, known, one_day, place, short_host, value_text, who, words
-from ..report.printable import clip, one_line, printable, sentence
+from ..report.phrases import Say, clip, clock, known, one_day, one_line, place, printable, sentence, short_host, who, words
 from ..report.report import Report
 from . import folding
 from .evidence import join_neighbours, view_evidence
-from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Moment, Row
+from .folding import ALL, HOSTS_SHOWN, Cut, Limits, Row
 
 View = dict[str, Any]
 _BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
@@ -35,10 +34,9 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
     """Yield the view of a report: its texts, and each of its lists as a `Cut` of rows."""
     build, say, is_found = _Builder(report, words(report.language), limits), words(report.language), bool(report.diagnosis)
     found = report.diagnosis or parts.Diagnosis(cause="", summary=report.summary, remedy=report.collect)
-    moments = folding.fold_timeline(report.timeline)
-    shown = folding.choose_moments(moments, build.root, limits["timeline"])
+    shown = folding.choose_moments(report.timeline, build.root, limits["timeline"])
 
-    def cut(section: str, rows: Iterable[Any], convert: Callable[[Any], Any] = lambda row: row) -> Cut:
+    def cut(section: str, rows: Iterable[Any], convert: Callable[[Any], Any] | None = None) -> Cut:
         return folding.cut(rows, limits[section], convert)
 
     return {
@@ -62,15 +60,15 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
         "remedy": cut("remedy", found.remedy, build.step),
         "references": tuple(map(one_line, found.references[: limits["references"]])),
         "consequences": cut("consequences", build.consequences(), build.once),
-        "alternatives": cut("alternatives", folding.beaten(report), build.alternative),
+        "alternatives": cut("alternatives", folding.beaten(report), build.weighed),
         "survived": cut("survived", report.survived, build.symptom),
-        "timeline": Cut(tuple(map(build.moment, shown)), len(moments) - len(shown)),
+        "timeline": Cut(tuple(map(build.moment, shown)), len(report.timeline) - len(shown)),
         "ranks": cut("ranks", folding.fold_ranks(report.ranks, build.blamed, say)),
         "last_lines": cut("last_lines", report.last_lines, build.stop),
         "collectives": cut("collectives", folding.fold_collectives(report.collectives, say)),
         "stacks": cut("stacks", report.stacks, lambda s: folding.fold_stack(s, say, limits["frames"])),
-        "attempts": cut("attempts", report.attempts, build.attempt),
-        "other_jobs": cut("gaps", (j for j in report.other_jobs if j.name), lambda j: build.note(j.name, j.text)),
+        "attempts": cut("attempts", report.attempts, build.weighed),
+        "other_jobs": cut("gaps", (j for j in report.other_jobs if j.name), lambda j: build.note(j.name, j.text, None)),
         "facts": cut("facts", folding.ordered_facts(report.facts), build.fact),
         "notices": cut("gaps", (n for n in report.notices if n.text), build.notice),
         "gaps": cut("gaps", (g for g in report.gaps if g.text), build.gap),
@@ -92,7 +90,7 @@ class _Builder:
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
         self._hosts = tuple(dict.fromkeys(short_host(c.host) for c in culprits if c.host))
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
-        self._folder = common_folder([i.file for i in report.inputs])
+        self._folder = folding.common_folder([i.file for i in report.inputs])
         self._with_date = not one_day([t.time for t in report.timeline])
         self._shown: set[str] = set()
         self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
@@ -152,10 +150,10 @@ class _Builder:
         views = join_neighbours([view_evidence(e, self._say, self._limits) for e in fresh])
         if is_long:
             return Cut(tuple(views), len(found.evidence) - len(proofs))
-        for i in range(1, len(views)):
-            if views[i].gap_after < 0:
-                views[i] = replace(views[i], lines=tuple(line for line in views[i].lines if line.is_hit))
-        return Cut(tuple(views[:most]), max(0, len(views) - most))
+        for i, view in enumerate(views):
+            if i and view.gap_after < 0:
+                views[i] = replace(view, lines=tuple(line for line in view.lines if line.is_hit))
+        return folding.cut(views, most)
 
     def step(self, s: RemedyStep) -> Row:
         told = {"when": s.when, "when_word": self._say(s.when)}
@@ -189,14 +187,12 @@ class _Builder:
         if parent and parent != self.root:  # what follows from the root itself is under a heading that says so
             why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
         ranks = who(self._say, s.ranks, s.first.host if s.first else None)
-        return self._message(s.cause, s.title or s.cause or s.rule or "", ranks, s.first, notes, why)
+        return self._message(s.cause, s.title or s.rule or "", ranks, s.first, notes, why)
 
-    def _message(
-        self, cause: str | None, title: str, who: str, first: Evidence | None, notes: Sequence[str], why: str = ""
-    ) -> Row:
+    def _message(self, cause: str | None, title: str, who: str, first: Evidence | None, notes: list[str], why: str) -> Row:
         return {
             "cause": one_line(cause or ""),
-            "title": sentence(self.prose(title)),
+            "title": sentence(self.prose(title or cause or "")),
             "who": who,
             "note": self._say("comma").join(notes),  # how often, how long after the root
             "why": self.prose(why).rstrip("."),  # why it is not the root
@@ -204,22 +200,19 @@ class _Builder:
             "where": self._where(first.file, first.line) if first and first.file else "",
         }
 
-    def alternative(self, a: parts.Alternative) -> Row:
-        return self._weighed(a, a.title or a.cause, (), a.why_not)
-
-    def _weighed(self, a: parts.Alternative | parts.Attempt, title: str, notes: Sequence[str], why: str = "") -> Row:
+    def weighed(self, a: parts.Alternative | parts.Attempt) -> Row:
+        """Another cause that was weighed, or an attempt, with its line unless that was shown."""
         ranks, host = [c.rank for c in a.culprits if c.rank is not None], next((c.host for c in a.culprits if c.host), None)
-        first = next(iter(a.evidence), None)
-        return self.once(self._message(a.cause, title, who(self._say, ranks, host), first, notes, why))
+        title, why, notes = (a.title, a.why_not, []) if isinstance(a, parts.Alternative) else self._attempt(a)
+        names, first = who(self._say, ranks, host), next(iter(a.evidence), None)
+        return self.once(self._message(a.cause, title, names, first, notes, why))
 
-    def attempt(self, a: parts.Attempt) -> Row:
+    def _attempt(self, a: parts.Attempt) -> tuple[str, str, list[str]]:
         span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
-        notes = [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
-        return self._weighed(a, self._say("attempt", n=a.n), notes)
+        return self._say("attempt", n=a.n), "", [x for x in (known(self._say, "", one_line(a.outcome)), span) if x]
 
-    def moment(self, folded: Moment) -> Row:
-        t, until = folded
-        remarks = self._say("semicolon").join(self._remarks(t, until))
+    def moment(self, t: parts.TimelineEntry) -> Row:
+        remarks = self._say("semicolon").join(self._remarks(t))
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
         return {
             "time": self._when(t),
@@ -231,16 +224,15 @@ class _Builder:
             "is_culprit": blamed and (len(t.ranks) <= len(self.blamed) or t.cause == self.root),
         }
 
-    def _remarks(self, t: parts.TimelineEntry, until: str | None) -> Iterable[str]:
+    def _remarks(self, t: parts.TimelineEntry) -> Iterable[str]:
         say = self._say
         if t.attempt is not None:
             yield say("earlier-attempt", n=t.attempt)
-        if t.waited_s is not None and t.since:
-            yield say("waiting-since", time=self._clock(t.since), seconds=duration(t.waited_s))
-        elif t.waited_s is not None:
-            yield say("waited", seconds=duration(t.waited_s))
-        if end := until or t.until:
-            yield say("until", time=self._clock(end))
+        if t.waited_s is not None:
+            since = {"time": self._clock(t.since)} if t.since else {}
+            yield say("waiting-since" if since else "waited", seconds=duration(t.waited_s), **since)
+        if t.until:
+            yield say("until", time=self._clock(t.until))
         if t.is_late:
             yield say("printed-late")
 
@@ -249,10 +241,10 @@ class _Builder:
         bound = _BOUNDS.get(t.time_is, "")
         if t.time:
             return bound + self._clock(t.time)
-        if t.after_s is not None:
-            is_short = t.after_s < SHOWN_IN_SECONDS
-            return f"{bound}+{duration(t.after_s) if is_short else timedelta(seconds=round(t.after_s))}"
-        return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
+        if t.after_s is None:
+            return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
+        is_short = t.after_s < SHOWN_IN_SECONDS
+        return f"{bound}+{duration(t.after_s) if is_short else timedelta(seconds=round(t.after_s))}"
 
     def stop(self, x: parts.LastLine) -> Row:
         return {
@@ -267,21 +259,19 @@ class _Builder:
 
     def fact(self, item: tuple[str, Fact]) -> Row:
         name, fact = item
-        differ = ((who(self._say, o.ranks) or one_line(o.source), value_text(o.value)) for o in fact.others[:4])
+        differ = ((who(self._say, o.ranks) or one_line(o.source), folding.value_text(o.value)) for o in fact.others[:4])
         others = "; ".join(self._say("others-differ", who=names, value=value) for names, value in differ)
-        value, is_bound = value_text(fact.value), name in _COUNTED and fact.source == GUESSED
+        value, is_bound = folding.value_text(fact.value), name in _COUNTED and fact.source == GUESSED
         value = self._say("at-least", n=value) if is_bound else value
         return {"name": one_line(name), "value": value, "others": clip(others, 200), "where": self._where(fact.source)}
 
-    def note(self, text: str, how: str, command: str = "") -> Row:
+    def note(self, text: str, how: str, command: str | None) -> Row:
         return {"text": self.prose(text), "how": one_line(how), "command": self._command(command)}
 
     def gap(self, g: parts.Gap) -> Row:
-        how = self._say("next-time", how=self.prose(g.how)) if g.how else ""
-        text = self.prose(g.text)
-        if how and text[-1:] not in ".。!?)":
-            text += self._say("stop").rstrip()  # what was not read is named without one
-        return {"text": text, "how": how, "command": self._command(g.command)}
+        needs_stop = g.how and self.prose(g.text)[-1:] not in ".。!?)"  # what was not read is named without one
+        row = self.note(g.text, self._say("next-time", how=self.prose(g.how)) if g.how else "", g.command)
+        return {**row, "text": row["text"] + (self._say("stop").rstrip() if needs_stop else "")}
 
     def notice(self, n: Notice) -> Row:
         return self.note(n.text, " ".join(s.text for s in n.remedy), "\n".join(s.command for s in n.remedy if s.command))

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from rich.cells import cell_len, chop_cells
-from rich.console import Console, JustifyMethod, OverflowMethod
+from rich.console import Console
 from rich.containers import Lines
 from rich.padding import Padding
 from rich.table import Column, Table
@@ -146,26 +146,17 @@ _ITEM = lazy(r"[^\s,]+,?\s*|,\s*|\s+")
 class WrappedText(Text):
     """A `Text` whose Chinese is wrapped as Chinese; without any it is wrapped as ever."""
 
-    def wrap(
-        self,
-        console: Console,
-        width: int,
-        *,
-        justify: JustifyMethod | None = None,
-        overflow: OverflowMethod | None = None,
-        tab_size: int = 8,
-        no_wrap: bool | None = None,
-    ) -> Lines:
+    def wrap(self, console: Console, width: int, **options: Any) -> Lines:
         """Yield the lines of at most `width` cells."""
         is_chinese = not self.plain.isascii() and _CHINESE.search(self.plain) is not None
         is_list = not is_chinese and any(len(word) > width and _RANKS.search(word) for word in self.plain.split())
-        if no_wrap or self.no_wrap or not (is_chinese or is_list):
-            return super().wrap(console, width, justify=justify, overflow=overflow, tab_size=tab_size, no_wrap=no_wrap)
+        if self.no_wrap or options.get("no_wrap") or not (is_chinese or is_list):
+            return super().wrap(console, width, **options)
         lines = Lines()
         for line in self.split(allow_blank=True):
-            for part in line.divide(break_offsets(line.plain, width, _ITEM if is_list else _UNIT)):
-                part.rstrip()
-                lines.append(part)
+            lines.extend(line.divide(break_offsets(line.plain, width, _ITEM if is_list else _UNIT)))
+        for line in lines:
+            line.rstrip()
         return lines
 
 

@@ -1,5 +1,4 @@
-"""Files that grow in, one scan of all that was read of them so far out: what is added, in whole lines, is scanned once and
-then merged.
+"""Files that grow in, one scan of all that was read of them so far out: what is added, in whole lines, is scanned once.
 
 A file is known by its inode: one that is renamed (a rotated log) is read to its end, what then has its name is a new
 file, and one that became shorter begins anew. What went before it keeps its lines under another name (`rank0.log.1`).
@@ -16,7 +15,7 @@ from typing import BinaryIO
 
 from ..catalogue.load import Catalogue
 from ..errors import SourceError
-from ..scan.scan import Scan, SourceScan, merge, seal
+from ..scan.scan import Scan, SourceScan, merge
 from ..scan.scanner import Scanner, ScanRules
 from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
@@ -40,7 +39,12 @@ class Log:
     offset: int = 0
     rest: bytes = b""  # of a line whose end is not written yet
     source: Source | None = None  # how its lines are read
-    scan: SourceScan | None = None
+    scanner: Scanner | None = None
+
+    def scan(self) -> SourceScan:
+        """Yield the scan of what was read so far, which stays as it is when more is read."""
+        found = SourceScan(self.name)
+        return found if self.scanner is None else merge(found, self.scanner.finish())
 
 
 class GrowingFiles:
@@ -63,9 +67,8 @@ class GrowingFiles:
         """Yield the scan of everything so far, as if it had been read in one go."""
         found = Scan(catalogue=self._rules.key)
         for log in sorted(self._logs, key=lambda log: log.name):
-            if log.scan is not None:
-                found.sources[log.name] = seal(replace(log.scan, name=log.name))
-                found.gaps += [f"{log.name}: {gap}" for gap in log.scan.gaps]
+            found.sources[log.name] = scan = log.scan()
+            found.gaps += [f"{log.name}: {gap}" for gap in scan.gaps]
         return found
 
     def _added(self) -> Iterator[tuple[Log, bytes]]:
@@ -124,8 +127,7 @@ class GrowingFiles:
             self._given.add(log.name)
 
     def _add(self, log: Log, added: bytes) -> bool:
-        is_known = log.scan is not None and log.scan.bytes >= KNOWN_BYTES
-        if log.source is None or not (is_known or log.source.header):
+        if log.source is None or not (log.offset - len(added) >= KNOWN_BYTES or log.source.header):
             found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
             source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
             if source is None or source.skipped is not None:
@@ -134,10 +136,8 @@ class GrowingFiles:
             if log.source is None:
                 self._logs.append(log)
             log.source = source
-        piece = replace(log.source, name=log.name, path=None, seekable=False, size=len(added), stream=io.BytesIO(added))
-        scanner = Scanner(self._rules, log.name, piece.kind, later_part=log.scan is not None)
+        log.scanner = log.scanner or Scanner(self._rules, log.name, log.source.kind)
+        piece = replace(log.source, path=None, seekable=False, size=len(added), stream=io.BytesIO(added))
         for block in read_blocks(piece, find_marks=self._rules.marks_of):
-            scanner.feed(block)
-        part = scanner.finish()
-        log.scan = part if log.scan is None else merge(log.scan, part)
+            log.scanner.feed(block)
         return True

@@ -14,8 +14,8 @@ from ..engine import reduce, tell
 from ..job.event import Event
 from ..lines.rank_ranges import named_ranks
 from ..lines.record import record
-from ..report.printable import clip, one_line
-from ..report.redaction import redact_text
+from ..report.phrases import clip, one_line
+from ..report.redaction import without_secrets
 from ..report.report import Report
 from ..report.translation import Translator
 from .growth import GrowingFiles
@@ -107,7 +107,7 @@ class Watcher:
                 new.setdefault(event.rule.id, []).append(event)
         for events in new.values():
             first, ranks = events[0], {e.rank for e in events if e.rank is not None}
-            line = redact_text(clip(one_line(first.text.partition("\n")[0]), MAX_TEXT), privacy=False)
+            line = without_secrets(clip(one_line(first.text.partition("\n")[0]), MAX_TEXT), privacy=False)
             who = f" ({named_ranks(ranks)})" if ranks else ""
             text = f"{self.translator.title(first.rule)}{who}: {line}"
             yield Said("error", text, tuple(sorted(ranks)), f"{first.source}:{first.line}", cause=first.cause or "")

@@ -16,7 +16,7 @@ from diagnose.hooks.gather import SharedFolder
 from diagnose.hooks.kept import open_new
 from diagnose.hooks.reporter import write_scan
 from diagnose.hooks.request import Config, HookRequest
-from diagnose.report.redaction import redact_plain
+from diagnose.report.redaction import without_secrets
 from diagnose.report.written_files import claim_file, make_private_folder, open_named, write_whole
 from diagnose.scan.scan import scan_from_json
 
@@ -64,7 +64,7 @@ def test_a_scan_holds_no_secret_and_can_be_read(tmp_path: Path) -> None:
 
 def test_addresses_stay_the_same_in_the_scans_of_all_nodes() -> None:
     plain = {"lines": [[1, "connect to 52.14.7.9"], [2, "token=hf_" + "a1" * 17]]}
-    assert redact_plain(plain) == {"lines": [[1, "connect to 52.14.7.9"], [2, "token=<hugging-face-token-1>"]]}
+    assert without_secrets(plain) == {"lines": [[1, "connect to 52.14.7.9"], [2, "token=<hugging-face-token-1>"]]}
 
 
 @pytest.mark.parametrize("private", [True, False])
