@@ -106,11 +106,6 @@ for name in ("list", "show", "test", "new", "schema", "page"):
 app.add_typer(rules, name="rules", **_texts("rules"))
 
 
-@app.callback()
-def _nothing() -> None:
-    """Take no options of its own."""
-
-
 def typed(words: Sequence[str]) -> int:
     """Run the command line as typer reads it; yield the exit code. Raises `UsageError` in one line."""
     main: Any = typer.main.get_command(app)
