@@ -12,6 +12,7 @@ import pytest
 import regex
 
 from diagnose.engine import diagnose
+from diagnose.scan import voices
 from diagnose.sources.source import Text
 
 FEW, TIMES = 80, 3
@@ -109,6 +110,7 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
         return note
 
     before = sys.gettrace()
+    voices._SPANS.clear()  # other tests may have filled it to just below where it is emptied
     gc.collect()
     gc.disable()  # else the finalizers of what other tests left behind would be counted
     sys.settrace(note)

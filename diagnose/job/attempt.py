@@ -119,7 +119,9 @@ def _reborn(source: SourceEvents) -> Event | None:
         is_past_end = any(e.line in between for e in ends if e.traceback is None or e.rank == event.rank)
         is_again = is_past_end and event.fields == before.fields
         is_other = None not in (before.pid, event.pid) and before.pid != event.pid
-        if (is_again or is_other) and (birth is None or (before.line or 0) >= (birth.line or 0)):
+        is_shown_again = event.stamp is not None and before.time is not None and (event.time or 0.0) <= before.time
+        is_next = birth is None or (before.line or 0) >= (birth.line or 0)
+        if (is_again or is_other) and is_next and not is_shown_again:
             birth = event  # and not of the life that began above
         known[key] = event
     return birth

@@ -19,6 +19,7 @@ from .process import CRASHES, is_terminated
 
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 BUFFERED_LINES = 60  # within which a process that has died still prints
+ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
@@ -152,13 +153,14 @@ class _Outlived:
         sign = info.last_sign if info is not None else None
         if sign is None or sign.attempt < event.attempt or sign.source != event.source:
             return False
-        return (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES
+        is_shown_again = sign.stamp is not None and _is_before(sign.time, event)  # as where logs were joined into one file
+        return not is_shown_again and (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES
 
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or stream.last <= (event.end_line or 0):
-            return False
+        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
+            return False  # or steps that are shown again
         is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
         if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
             return stream.is_training and is_later
@@ -173,6 +175,13 @@ class _Outlived:
 
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
+
+
+def _is_before(time_s: float | None, event: Event) -> bool:
+    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
+    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
+        return False
+    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:

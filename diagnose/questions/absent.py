@@ -21,9 +21,10 @@ from ..job.collectives import (
     find_who_gave_up,
     never_issued,
 )
-from ..job.event import Event
+from ..job.event import Event, SourceEvents
 from ..job.identity_table import GUESSED, MAX_RANK
 from ..job.job import Job, RankInfo
+from ..lines.lazy_pattern import lazy
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
@@ -31,6 +32,7 @@ CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody s
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
+NUMBERS = lazy(r"\d+")
 WAIT = "collective.timeout"
 
 
@@ -129,11 +131,22 @@ def _who_reported(job: Job) -> set[int]:
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
     """Whether a report of the rank would be here: it is heard on a stream on which others report."""
-    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
+    partial, info = job.once(_partial), job.ranks.get(rank)
+    is_whole = not partial or info is None or not partial.issuperset(info.sources)
+    return is_whole and job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
 
 
 def _partial(job: Job) -> set[str]:
-    """Yield files without their head: a report is quoted that is not in them."""
+    """Yield files without their head (a report is quoted that is not in them) or without their end (one breaks off)."""
     told = [e for e in job.telling("collective-timeout") if e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    return {e.source for e in told if (e.source, e.rank) not in itself}
+    reports = {NUMBERS.sub("", e.raw).rstrip() for e in told}  # without numbers they are few
+    names = {e.source for e in told}
+    ends = {s.name: NUMBERS.sub("", _last_words(s)) for s in job.sources if s.name in names}
+    begun = {name for name, end in ends.items() if end and any(x.startswith(end) and len(x) > len(end) for x in reports)}
+    return begun | {e.source for e in told if (e.source, e.rank) not in itself}
+
+
+def _last_words(source: SourceEvents) -> str:
+    last = source.scan.lines + (not source.scan.ends_line)
+    return next((line.raw.rstrip() for line in source.lines({last})), "")

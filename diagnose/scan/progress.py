@@ -40,14 +40,14 @@ class ProgressLines:
         self._barren: set[tuple[int, bytes]] = set()  # literals and shapes of lines that match nothing
         self._any_digit: dict[int, bool] = {}  # by literal
 
-    def by_speaker(self, block: TextBlock, start: int) -> dict[str, list[Line]]:
-        """Yield the lines from an offset on, or the pieces of them, that hold a literal, by speaker."""
+    def by_speaker(self, block: TextBlock, start: int, stop_at: int | None = None) -> dict[str, list[Line]]:
+        """Yield the lines between two offsets, or the pieces of them, that hold a literal, by speaker."""
         data, is_parted, names = block.data, block.has_returns, self._names
         found: dict[str, list[Line]] = {}
         own: list[Line] = []
         begin, stop = 0, -1
         literals: tuple[int, ...] = ()
-        for end, literal in self.matcher.find(memoryview(data)[start:]):
+        for end, literal in self.matcher.find(memoryview(data)[start:stop_at]):
             at = start + end
             if at <= stop:
                 if literal not in literals:
@@ -134,15 +134,26 @@ class ProgressReader:
         self._first: dict[str, Hit] = {}
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
+        self._is_known = False  # who is alive
         self._failures: dict[str, int] = {}  # by speaker that was not heard yet
 
     def feed(self, block: TextBlock) -> None:
-        """Look at the end of a block, and at all of it where somebody is missing there, or new."""
-        end = block.data.rfind(b"\n", 0, max(len(block.data) - END_BYTES, 0)) + 1
-        lines, alive = self._lines.by_speaker(block, end), self._alive
-        if alive and self._knows(lines) and alive <= lines.keys() and alive <= self._look(block, lines):
-            return
-        self._alive = self._look(block, self._lines.by_speaker(block, 0) if end else lines) or alive
+        """Look at a block until it is known who is alive, then at its end; at all between where that may tell more."""
+        data, size, at = block.data, len(block.data), 0
+        heard: set[str] = set()
+        while at < size and not self._is_known:
+            stop = data.find(b"\n", at + END_BYTES) + 1 or size
+            lines = self._lines.by_speaker(block, at, stop)
+            heard |= self._look(block, lines)
+            at, self._is_known = stop, bool(lines) and self._knows(lines)
+        alive = heard or self._alive
+        end = max(data.rfind(b"\n", 0, max(size - END_BYTES, 0)) + 1, at)
+        lines = self._lines.by_speaker(block, end)
+        is_same = end > at and self._knows(lines) and alive <= lines.keys()  # nobody is missing there, or new
+        if not (is_same and alive <= self._look(block, lines)):
+            heard |= self._look(block, self._lines.by_speaker(block, at) if end > at else lines)
+            alive = heard or self._alive
+        self._alive = alive
 
     def _knows(self, speakers: Iterable[str]) -> bool:
         """Whether of each its first sign of life is known, or that it gives none."""
