@@ -21,14 +21,10 @@ Row = tuple[str, Any, Any, bool]  # name, type, default, whether it is an option
 
 def option(*names: str, default: Any = None, **about: Any) -> Any:
     """Yield a field that is an option of the command line; `help.yaml` has its texts, and what completion offers.
-    `default=list`: it may be given several times. `read`: how the text is read, which raises ValueError."""
+    `default=list`: it may be given several times; without names it takes the words that belong to no option. `read`: how
+    the text is read, which raises ValueError."""
     start: dict[str, Any] = {"default_factory": list} if default is list else {"default": default}
     return field(metadata={"names": names, **about}, **start)
-
-
-def words(**about: Any) -> Any:
-    """Yield a field for the words that belong to no option."""
-    return option(default=list, **about)
 
 
 def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
@@ -152,7 +148,7 @@ def seconds(text: str) -> float:
 class ReportOptions:
     """What `diagnose PATH...` takes."""
 
-    paths: list[str] = words()
+    paths: list[str] = option(default=list)
     output: list[Path] = option("-o", "--output", default=list)
     format: str | None = option("--format")
     full: bool = option("--full", default=False)
@@ -197,7 +193,7 @@ class _Hooked:
 class RunOptions(_Hooked):
     """What `diagnose run` takes."""
 
-    command: list[str] = words(is_rest=True)
+    command: list[str] = option(default=list, is_rest=True)
     logs: list[str] = option("--logs", default=list)
     hang_after: float | None = option("--hang-after", read=seconds)
     stacks: bool = option("--stacks", default=False)
@@ -209,7 +205,7 @@ class RunOptions(_Hooked):
 class HookOptions(_Hooked):
     """What `diagnose hook` takes."""
 
-    paths: list[str] = words()
+    paths: list[str] = option(default=list)
     exit_code: int | None = option("--exit-code")
     always: bool = option("--always", default=False)
     node: str | None = option("--node")

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import SourceError, UsageError
 from ..watch.watcher import Said, Watcher
-from .options import ReportOptions, option, seconds, words
+from .options import ReportOptions, option, seconds
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
@@ -29,7 +29,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 class WatchOptions:
     """What `diagnose watch` takes."""
 
-    paths: list[str] = words()
+    paths: list[str] = option(default=list)
     output: list[Path] = option("-o", "--output", default=list)
     format: str = option("--format", default="terminal")
     quiet_after: float | None = option("--quiet-after", read=seconds)
