@@ -23,13 +23,10 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
 def _texts(name: str) -> dict[str, Any]:
-    """The texts of a command; one with text below has its options in groups. A backspace keeps a paragraph's lines."""
+    """The texts of a command, of which its docstring may be one. A backspace keeps a paragraph's lines."""
     texts = tables(HELP)[name]
-    if "below" not in texts:
-        cls = TyperGroup if name == "rules" else Grouped
-        return {"cls": cls, "short_help": texts["short"], "context_settings": SETTINGS}
-    below = "\n\n".join(f"\b\n{part}" for part in texts["below"].strip().split("\n\n"))
-    about = {"help": texts["about"], "short_help": texts.get("short"), "epilog": below}
+    below = "\n\n".join(f"\b\n{part}" for part in texts.get("below", "").strip().split("\n\n") if part)
+    about = {"help": texts.get("about"), "short_help": texts.get("short"), "epilog": below}
     return {"cls": Grouped, "context_settings": SETTINGS, **about}
 
 
@@ -98,12 +95,10 @@ app.command("hook", **_texts("hook"))(command(HookOptions, jobs.hook))
 app.command("watch", **_texts("watch"))(command(watch.WatchOptions, watch.watch))
 for work in (pieces.scan, pieces.case, pieces.facts, pieces.schema, catalogue.explain, mcp, pieces.history, pieces.diff):
     app.command(work.__name__, **_texts(work.__name__))(described(work.__name__, work))
-rules = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at the catalogue of messages and causes, test it, add to it."
-)
+rules = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for name in ("list", "show", "test", "new", "schema", "page"):
     rules.command(name)(described(f"rules {name}", getattr(catalogue, f"{name}_rules")))
-app.add_typer(rules, name="rules", **_texts("rules"))
+app.add_typer(rules, name="rules", **{**_texts("rules"), "cls": TyperGroup})
 
 
 def typed(words: Sequence[str]) -> int:
