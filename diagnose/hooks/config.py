@@ -147,7 +147,7 @@ def _values(table: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Any]]:
         if (found := _KEYS.get(key.replace("_", "-"))) is None:
             raise UsageError(f"{path}: unknown key {key}; {_hint(key.replace('_', '-'))}")
         try:
-            yield found.name, _checked(found.metadata["kind"], value, path.parent)
+            yield found.name, _checked(found.metadata["kind"], value, path.parent.absolute())
         except ValueError as error:
             raise UsageError(f"{path}: {key} {error}") from error
 
