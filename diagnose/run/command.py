@@ -77,21 +77,22 @@ class _Run(Watch):
         reason = f"exit code {code}" if number is None else f"ended by {name}"
         say(_WHO, f"{reason}; looking for the cause (at most {self.request.config.budget_s:g} s, Ctrl-C skips it)")
         self.end_reporters()  # an interim report is overtaken, and must not be written over the final one
-        asked = self._ask(reason, exit_code=code, signal=number)
-        if asked is None or not self.wait_for_reporter(*asked):
+        pid = self._ask(reason, exit_code=code, signal=number)
+        if pid is None or not self.wait_for_reporter(pid):
             self.join()
             say(_WHO, f"no full report was made; for one: diagnose {self.folder}/*.log")
 
-    def ask(self, reason: str, *, is_silent: bool) -> tuple[int, float] | None:
+    def ask(self, reason: str, *, is_silent: bool) -> None:
         """Reports silence, with stacks, which are of use only here; or before the job ends, and again when it has."""
         config = replace(self.request.config, shared=None)
-        if not is_silent:
-            return self._ask(reason, interim=True, config=replace(config, webhook=None))
-        say(_WHO, f"{reason}; the job goes on, and is looked at")
-        return self._ask(reason, interim=True, config=config, stack_pids=(self.job,) if self.stacks else ())
+        if is_silent:
+            say(_WHO, f"{reason}; the job goes on, and is looked at")
+            self._ask(reason, interim=True, config=config, stack_pids=(self.job,) if self.stacks else ())
+        else:
+            self._ask(reason, interim=True, config=replace(config, webhook=None))
 
-    def _ask(self, reason: str, **about: Any) -> tuple[int, float] | None:
-        """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
+    def _ask(self, reason: str, **about: Any) -> int | None:
+        """Starts a reporter, and notes when it is to be ended; returns its pid."""
         until = time.monotonic() + self.request.config.budget_s
         request = replace(self.request, reason=reason, deadline=until - GRACE_S, end=self.ended, **about)
         if request.once:  # of the tasks on one node; those that leave scans are several
@@ -104,7 +105,8 @@ class _Run(Watch):
         reporter.returncode = 0  # whoever waits for all processes waits for this one
         with contextlib.suppress(OSError):
             reporter.communicate(encode_request(request))  # far smaller than a pipe holds, so this cannot wait
-        return reporter.pid, until
+        self.reporters[reporter.pid] = until
+        return reporter.pid
 
     def join(self) -> None:
         """Turns the kept copies into plain log files."""
