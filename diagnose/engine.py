@@ -89,18 +89,13 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
 
 def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = None, budget_s: float | None = None) -> Scan:
     """Yield the scan of everything in `inputs`, or of what can be read in so many seconds."""
-    _check_budget(budget_s)
     return read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), None, workers)
 
 
 def tell(
-    scan: Scan,
-    catalogue: Catalogue,
-    job: JobContext | None = None,
-    tz: str | None = None,
-    rank_from: str | None = None,
+    scan: Scan, catalogue: Catalogue, job: JobContext | None = None, tz: str | None = None, rank_from: str | None = None,
     translator: Translator | None = None,
-) -> Report:
+) -> Report:  # fmt: skip
     """Yield the report on a scan."""
     translator = translator or Translator(None, rule_folders(), catalogue.sentences)
     was_on = gc.isenabled()
@@ -119,7 +114,8 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
     world = job.world_size if job else None
     if world is not None and not (isinstance(world, int) and 1 <= world <= MAX_WORLD):
         raise UsageError(f"--world-size {world}: a job has 1 to {MAX_WORLD:,} ranks")
-    _check_budget(budget_s)
+    if budget_s is not None and not (isinstance(budget_s, int | float) and 0 < budget_s < math.inf):  # nan neither
+        raise UsageError(f"--budget {budget_s}: give a number of seconds above 0")
     if workers is not None and workers < 1:
         raise UsageError(f"--workers {workers}: give a number of processes above 0")
     if rank_from:
@@ -129,13 +125,6 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
             raise UsageError(f"--rank-from {rank_from}: not a regular expression: {error}") from error
         if not groups:
             raise UsageError(f"--rank-from {rank_from}: needs a group that holds the rank, such as 'rank(\\d+)'")
-
-
-def _check_budget(budget_s: float | None) -> None:
-    """Raise `UsageError` where this is no time that reading could take."""
-    is_number = isinstance(budget_s, int | float)
-    if budget_s is not None and not (is_number and 0 < budget_s < math.inf):  # nan neither
-        raise UsageError(f"--budget {f'{budget_s:g}' if is_number else budget_s}: give a number of seconds above 0")
 
 
 def reduce(

@@ -22,7 +22,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from .hooks.config import config_or_defaults, say
+from .hooks.config import say
 from .hooks.environment import attempt_folder, read_environment
 from .hooks.request import HookRequest, ask, prepare_request
 from .lines.record import record
@@ -123,7 +123,7 @@ def _report(error: BaseException, settings: _Settings) -> None:
 
 
 def _request(error: BaseException, settings: _Settings) -> HookRequest:
-    config, facts = config_or_defaults(_WHO), read_environment()
+    facts = read_environment()
     if settings.place and facts.rank is None:
         facts = replace(facts, **settings.place())
     elastic = attempt_folder()
@@ -132,7 +132,7 @@ def _request(error: BaseException, settings: _Settings) -> HookRequest:
     name = f"rank{facts.rank}.log" if facts.rank is not None else "exception.log"
     who = _WHO if facts.rank is None else f"{_WHO} [rank{facts.rank}]"
     request = prepare_request(
-        who, config, replace(facts, tasks=None), settings.output, settings.budget_s,
+        who, replace(facts, tasks=None), output=settings.output, budget_s=settings.budget_s,
         webhook=settings.webhook, shared=settings.shared,
     )  # fmt: skip
     said = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines() or [type(error).__name__]

@@ -95,14 +95,7 @@ def ray_driver(*paths: Path, **options: Any) -> diagnose_on_failure:
 
 def ray_train_loop(function: Callable[..., Any], *paths: Path, **options: Any) -> Callable[..., Any]:
     """Yield a `train_loop_per_worker` that reports what leaves it, with the worker's rank and its node's logs."""
-    watched = diagnose_on_failure(*paths, more_paths=ray_session_logs, place=_ray_place, **options)
-
-    @functools.wraps(function)
-    def loop(*words: Any, **named: Any) -> Any:
-        with watched:
-            return function(*words, **named)
-
-    return loop
+    return diagnose_on_failure(*paths, more_paths=ray_session_logs, place=_ray_place, **options)(function)
 
 
 def _ray_place() -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from diagnose.advice.statement import Evidence
 from diagnose.hooks.environment import count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder
 from diagnose.hooks.reporter import report, summary_lines
-from diagnose.hooks.request import HookRequest
+from diagnose.hooks.request import Config, HookRequest
 from diagnose.report.parts import Diagnosis
 from diagnose.report.report import Report
 
@@ -143,7 +143,7 @@ def test_node_that_stays_away_is_waited_for_until_the_time_is_over(tmp_path, mon
     wait = SharedFolder.wait_for_nodes
     monkeypatch.setattr(SharedFolder, "wait_for_nodes", lambda place, nodes, _: wait(place, nodes, time.monotonic()))
     report(HookRequest(
-        "exit code 1", time.monotonic() + 600, folder=str(tmp_path), inputs=("train.log",), shared=str(tmp_path / "s"),
+        "exit code 1", time.monotonic() + 600, Config(shared=str(tmp_path / "s")), folder=str(tmp_path), inputs=("train.log",),
         nodes=2, node="n1", label="j", exit_code=1,
     ))  # fmt: skip
     found = json.loads(Path("s/j.report.json").read_text())
@@ -298,6 +298,6 @@ def test_summary_cannot_send_terminal_sequences():
 def test_a_stubs_reason_is_text_without_markup_and_secrets(tmp_path):
     page = tmp_path / "report.md"
     reason = "ValueError: ![x](http://evil.example) <img src=x> # hf_abcdefghijABCDEFGHIJ0123456789abcd"
-    report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
+    report(HookRequest(reason, time.monotonic() + 5, Config(output=(str(page),)), folder=str(tmp_path)))
     assert r"ValueError: ![x\](`http://evil.example)` \<img src=x> # " in page.read_text()
     assert "hf_" not in page.read_text()

@@ -35,7 +35,7 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.now, self.step = folder, 1000.0, 0
-        self.watcher = Watcher(GrowingFiles([str(folder)]), load_rules(), ENGLISH, clock=lambda: self.now, cpu=lambda: 0.0)
+        self.watcher = Watcher(GrowingFiles([str(folder)], load_rules()), ENGLISH, clock=lambda: self.now, cpu=lambda: 0.0)
 
     def write(self, rank: int, text: str, file: str = "") -> None:
         """Append to a rank's log."""

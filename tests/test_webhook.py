@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from diagnose.hooks.reporter import report
-from diagnose.hooks.request import HookRequest
+from diagnose.hooks.request import Config, HookRequest
 from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
 
 
@@ -124,7 +124,7 @@ def test_an_exceptions_text_calls_nobody_where_there_is_no_report(server, tmp_pa
     (tmp_path / "rank0.log").write_text("step 1\n")
     report(HookRequest(
         "ValueError: <!channel>", time.monotonic() + 60, folder=str(tmp_path), inputs=(str(tmp_path / "rank0.log"),),
-        rules=(str(tmp_path / "<x>"),), webhook=server.address,
+        config=Config(rules=(str(tmp_path / "<x>"),), webhook=server.address),
     ))  # fmt: skip
     text = server.got[0][1]["text"]
     assert (text.startswith("ValueError: &lt;!channel&gt;: RuleError: "), "<" in text) == (True, False)

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -16,20 +16,17 @@ from ..errors import DiagnoseError, UsageError
 from ..lines.cache import tables
 from ..views import FORMATS
 from . import catalogue, jobs, pieces, report, watch
-from .options import HELP, HookOptions, ReportOptions, RunOptions, command, files
+from .options import HELP, HookOptions, ReportOptions, RunOptions, command, described
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
 def _texts(name: str) -> dict[str, Any]:
-    """The texts of a command; one with text below has its options in groups. A backspace keeps a paragraph's lines."""
+    """The texts of a command, of which its docstring may be one. A backspace keeps a paragraph's lines."""
     texts = tables(HELP)[name]
-    if "below" not in texts:
-        cls = TyperGroup if name == "rules" else Grouped
-        return {"cls": cls, "short_help": texts["short"], "context_settings": SETTINGS}
-    below = "\n\n".join(f"\b\n{part}" for part in texts["below"].strip().split("\n\n"))
-    about = {"help": texts["about"], "short_help": texts.get("short"), "epilog": below}
+    below = "\n\n".join(f"\b\n{part}" for part in texts.get("below", "").strip().split("\n\n") if part)
+    about = {"help": texts.get("about"), "short_help": texts.get("short"), "epilog": below}
     return {"cls": Grouped, "context_settings": SETTINGS, **about}
 
 
@@ -75,13 +72,7 @@ class _Commands(TyperGroup):
         return [*super().shell_complete(ctx, incomplete), *default.params[0].shell_complete(ctx, incomplete)]
 
 
-def mcp(
-    roots: Annotated[list[str], typer.Argument(metavar="ROOT...", help="folders that may be read", autocompletion=files)],
-    port: Annotated[
-        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="HTTP on 127.0.0.1 instead of stdio")
-    ] = None,
-    rules: pieces.Rules = None,
-) -> int:
+def mcp(roots: list[str], *, port: int | None = None, rules: list[str] | None = None) -> int:
     """Serve the Model Context Protocol, so that an assistant can ask for verdicts on the logs below ROOT.
 
     Answers are bounded, and without secrets and private data. Nothing is written. Needs the extra `mcp`.
@@ -100,19 +91,14 @@ app = typer.Typer(
 app.command(DEFAULT, hidden=True, **_texts("main"))(command(ReportOptions, report.run))
 _RAW = {"allow_interspersed_args": False, **SETTINGS}  # from the job's first word on nothing is an option of ours
 app.command("run", **{**_texts("run"), "context_settings": _RAW})(command(RunOptions, jobs.run))
-_WORK: dict[str, Callable[..., int]] = {
-    "hook": command(HookOptions, jobs.hook), "scan": pieces.scan, "case": pieces.case, "facts": pieces.facts,
-    "schema": pieces.schema, "explain": catalogue.explain, "mcp": mcp, "watch": command(watch.WatchOptions, watch.watch),
-    "history": pieces.history, "diff": pieces.diff,
-}  # fmt: skip
-for name, work in _WORK.items():
-    app.command(name, **_texts(name))(work)
-app.add_typer(catalogue.app, name="rules", **_texts("rules"))
-
-
-@app.callback()
-def _nothing() -> None:
-    """Take no options of its own."""
+app.command("hook", **_texts("hook"))(command(HookOptions, jobs.hook))
+app.command("watch", **_texts("watch"))(command(watch.WatchOptions, watch.watch))
+for work in (pieces.scan, pieces.case, pieces.facts, pieces.schema, catalogue.explain, mcp, pieces.history, pieces.diff):
+    app.command(work.__name__, **_texts(work.__name__))(described(work.__name__, work))
+rules = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+for name in ("list", "show", "test", "new", "schema", "page"):
+    rules.command(name)(described(f"rules {name}", getattr(catalogue, f"{name}_rules")))
+app.add_typer(rules, name="rules", **{**_texts("rules"), "cls": TyperGroup})
 
 
 def typed(words: Sequence[str]) -> int:

@@ -7,34 +7,15 @@ import re
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from ..catalogue.load import SHIPPED, Catalogue, load_rules
 from ..catalogue.lookup import causes_of
 from ..errors import RuleError, UsageError
-from ..hooks.config import LANGUAGES
-from .options import causes, files
-from .pieces import Rules
-
-app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at the catalogue of messages and causes, test it, add to it."
-)
 
 
-def explain(
-    what: Annotated[
-        list[str],
-        typer.Argument(metavar="CAUSE|TEXT...", help="an id, xid-79, 137, a message's text", autocompletion=causes),
-    ],
-    lang: Annotated[
-        str | None,
-        typer.Option(metavar="LANG", help="en or zh (default: from the locale)",
-                     autocompletion=lambda incomplete: [name for name in LANGUAGES if name.startswith(incomplete)]),
-    ] = None,
-    rules: Rules = None,
-) -> int:  # fmt: skip
+def explain(what: list[str], *, lang: str | None = None, rules: list[str] | None = None) -> int:
     """Print the page of a cause, found by its id, a code, or a message: what it means, what it brings about, what to do."""
     from ..catalogue.load import rule_folders
     from ..report.phrases import choose_language
@@ -50,15 +31,7 @@ def explain(
     return 0
 
 
-def _rule_ids(incomplete: str) -> list[str]:
-    return [rule for rule in load_rules().rules if rule.startswith(incomplete)]
-
-
-@app.command("list")
-def list_rules(
-    what: Annotated[str | None, typer.Argument(help="only ids that start so", autocompletion=_rule_ids)] = None,
-    rules: Rules = None,
-) -> None:
+def list_rules(what: str | None = None, *, rules: list[str] | None = None) -> None:
     """List rules: id, role, number of forms; a count at the end."""
     catalogue = load_rules(*(rules or []))
     shown = [r for r in catalogue.rules.values() if what is None or r.id.startswith(what)]
@@ -68,8 +41,7 @@ def list_rules(
     typer.echo(f"{len(shown)} rules over {len(catalogue.causes)} causes; {rows} rows in {len(catalogue.tables)} tables")
 
 
-@app.command("show")
-def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocompletion=_rule_ids)]) -> None:
+def show_rules(rule_id: str) -> None:
     """Print a rule's file."""
     path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
     if not path.is_file():
@@ -81,16 +53,8 @@ def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocom
     typer.echo(path.read_text().rstrip())
 
 
-@app.command("test")
 def test_rules(
-    folder: Annotated[
-        Path | None, typer.Argument(help="your own rules, laid over the shipped ones", autocompletion=files)
-    ] = None,
-    only: Annotated[str | None, typer.Option(metavar="ID", help="only ids that start so", autocompletion=_rule_ids)] = None,
-    literals: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="ordinary logs: how often each literal stands there, and for what")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="with a folder, the shipped rules under it, too")] = False,
+    folder: Path | None = None, *, only: str | None = None, literals: Path | None = None, everything: bool = False
 ) -> int:
     """Prove every rule against its own examples and counter-examples; with a folder of your own, those in it."""
     from ..catalogue.load import lay_over
@@ -133,11 +97,7 @@ def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: 
     return bool(faults)
 
 
-@app.command("new")
-def new_rule(
-    rule_id: Annotated[str, typer.Argument(help="layer.cause/what-it-says")],
-    folder: Annotated[Path, typer.Option(metavar="DIR", help="the folder of rules to write into")] = Path("rules"),
-) -> None:
+def new_rules(rule_id: str, *, folder: Path = Path("rules")) -> None:
     """Write a rule file to fill in."""
     if not re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+/[a-z0-9-]+", rule_id):
         raise UsageError(f"{rule_id}: an id has the form layer.cause/what-it-says, in lower case with hyphens")
@@ -157,8 +117,7 @@ def new_rule(
     typer.echo(f"wrote {' and '.join(map(str, written))}; fill in, then run: diagnose rules test {folder}")
 
 
-@app.command("schema")
-def rule_schema() -> None:
+def schema_rules() -> None:
     """Print the JSON Schema of a rule file, for editors that check YAML."""
     import json
 
@@ -173,8 +132,7 @@ def rule_schema() -> None:
     typer.echo(json.dumps(schema, indent=2))
 
 
-@app.command("page")
-def page() -> None:
+def page_rules() -> None:
     """Print the catalogue as a Markdown page."""
     from ..views.catalogue_page import catalogue_table
 

@@ -6,12 +6,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..errors import UsageError
-from ..hooks.config import config_or_defaults, say
-from ..hooks.environment import read_environment
+from ..hooks.config import say
+from ..hooks.environment import JobFacts, launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import TAIL_BYTES
-from ..hooks.request import absolute, ask, prepare_request
+from ..hooks.request import HookRequest, absolute, ask, prepare_request
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
@@ -21,20 +22,25 @@ _SIGNALLED = range(129, 128 + 65)  # a shell's `$?` of a command that a signal e
 
 def run(given: RunOptions) -> int:
     """Run the job; yield its exit code, or die by its signal."""
-    from ..run.command import Asked, run_job
+    from ..run.command import run_job
 
     if not given.command:
         raise UsageError("run: no command; write it behind `--`, as in `diagnose run -- torchrun train.py`")
-    facts, config = read_environment(), config_or_defaults(RUN)
-    request = prepare_request(RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared)
-    return run_job(
-        given.command,
-        replace(request, redact=request.redact and not given.no_redact),
-        Asked(
-            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
-            stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
-            tail_bytes=int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES,
-        ),
+    facts = read_environment()
+    request = replace(
+        _request(RUN, facts, given, hang_after_s=given.hang_after), launcher=launcher_of(given.command),
+        patterns=(*map(absolute, given.logs), *log_patterns(given.command, absolute("."))),
+        nodes=given.nodes or facts.tasks or nodes_of_command(given.command) or facts.nodes,
+        once=facts.step if facts.tasks else None,
+    )  # fmt: skip
+    tail_bytes = int(min(max(1.0, given.keep_mib), MOST_MIB) * (1 << 20)) if given.keep_mib else TAIL_BYTES
+    return run_job(given.command, request, given.stacks, absolute(given.keep) if given.keep else None, tail_bytes)
+
+
+def _request(who: str, facts: JobFacts, given: RunOptions | HookOptions, **more: Any) -> HookRequest:
+    return prepare_request(
+        who, facts, output=given.output, budget_s=given.budget, webhook=given.webhook, shared=given.shared,
+        redact=False if given.no_redact else None, **more,
     )  # fmt: skip
 
 
@@ -48,15 +54,11 @@ def hook(given: HookOptions) -> int:
         number, code = code - 128, None
     if code == 0 and number is None and not given.always:
         return 0
-    request = prepare_request(
-        HOOK, config_or_defaults(HOOK), facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
-    )
+    request = _request(HOOK, facts, given, rules=given.rules, tz=given.tz, rank_from=given.rank_from)
     reason = f"ended by signal {number}" if number is not None else "asked for" if code is None else f"exit code {code}"
     ask(replace(
         request, reason=reason, inputs=tuple(map(absolute, given.paths or facts.logs)),
         nodes=given.nodes or request.nodes, node=given.node or request.node, label=given.job or request.label,
-        rules=tuple(map(absolute, given.rules or request.rules)), tz=given.tz or request.tz,
-        rank_from=given.rank_from or request.rank_from, redact=request.redact and not given.no_redact,
         exit_code=code, signal=number, world_size=given.world_size or request.world_size,
         stack_pids=tuple(given.stacks),
     ))  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from glob import escape, glob
 from pathlib import Path
@@ -14,20 +14,17 @@ from ..views import FORMATS
 
 HELP = Path(__file__).with_name("help.yaml")
 COLORS = ("auto", "always", "never")
-ENGINES = ("local", "ray")
+CHOICES = {"colors": COLORS, "engines": ("local", "ray"), "forms": FORMATS, "languages": LANGUAGES}
 T = TypeVar("T")
+Row = tuple[str, Any, Any, bool]  # name, type, default, whether it is an option
 
 
 def option(*names: str, default: Any = None, **about: Any) -> Any:
-    """Yield a field that is an option of the command line, of which `help.yaml` has the texts. `default=list`: it may be
-    given several times. `values`: what completion offers; `read`: how the text is read, which raises ValueError."""
+    """Yield a field that is an option of the command line; `help.yaml` has its texts, and what completion offers.
+    `default=list`: it may be given several times; without names it takes the words that belong to no option. `read`: how
+    the text is read, which raises ValueError."""
     start: dict[str, Any] = {"default_factory": list} if default is list else {"default": default}
     return field(metadata={"names": names, **about}, **start)
-
-
-def words(**about: Any) -> Any:
-    """Yield a field for the words that belong to no option."""
-    return option(default=list, **about)
 
 
 def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
@@ -62,43 +59,55 @@ def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
 
 
 def _reader(of: Field[Any]) -> Callable[[str], Any]:
-    by_type = next((read for name, read in (("int", int), ("float", float)) if name in str(of.type)), str)
-    return of.metadata.get("read") or by_type
+    by_type: list[tuple[str, Callable[[str], Any]]] = [("int", int), ("float", float), ("Path", Path)]
+    return of.metadata.get("read") or next((read for name, read in by_type if name in str(of.type)), str)
 
 
 def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
     """Yield the function that typer makes a command of: the record's fields are its options."""
-    import inspect
     from typing import get_type_hints
-
-    from ..lines.cache import tables
 
     def call(**given: Any) -> int:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
     types, of = get_type_hints(kind), cast(Any, kind)
-    texts, keyword = tables(HELP)["options"][kind.__name__], inspect.Parameter.KEYWORD_ONLY
-    call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(f.name, keyword, default=_typers(f, texts[f.name]), annotation=types[f.name])
-        for f in fields(of) if "names" in f.metadata
+    own = [f for f in fields(of) if "names" in f.metadata]
+    rows = [(f.name, types[f.name], None if f.default is MISSING else f.default, bool(f.metadata["names"])) for f in own]
+    return _with_texts(call, kind.__name__, rows, {f.name: f.metadata for f in own})
+
+
+def described(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Yield the function with the signature that typer reads: its words come first, and its options behind the `*`."""
+    from inspect import signature
+
+    given = signature(work, eval_str=True).parameters.values()
+    rows = [(p.name, p.annotation, ... if p.default is p.empty else p.default, p.kind is p.KEYWORD_ONLY) for p in given]
+    return _with_texts(work, name, rows, {})
+
+
+def _with_texts(call: Callable[..., Any], name: str, rows: Sequence[Row], more: Mapping[str, Any]) -> Callable[..., Any]:
+    """Give a function the words and options of `rows`, with their texts."""
+    from inspect import Parameter, Signature
+
+    from ..lines.cache import tables
+
+    texts = tables(HELP)["options"][name]
+    call.__signature__ = Signature([  # type: ignore[attr-defined]
+        Parameter(of, Parameter.KEYWORD_ONLY, annotation=kind,
+                  default=_typers(default, is_option, {"names": (), **more.get(of, {}), **texts[of]}))
+        for of, kind, default, is_option in rows
     ])  # fmt: skip
     return call
 
 
-def _typers(of: Field[Any], texts: dict[str, str]) -> Any:
+def _typers(default: Any, is_option: bool, about: dict[str, Any]) -> Any:
     import typer
 
-    about = {**of.metadata, **texts}
-    names, values = about.pop("names"), about.pop("values", ())
     about.pop("is_rest", None)
-    if callable(values):
-        about["autocompletion"] = values
-    elif values:
-        about["autocompletion"] = lambda incomplete: [value for value in values if value.startswith(incomplete)]
-    about |= {"rich_help_panel": about.pop("group", None), "parser": about.pop("read", None)}
-    if not names:
-        return typer.Argument(None, **about)
-    return typer.Option(None if of.default is MISSING else of.default, *names, show_default=False, **about)
+    names, read = about.pop("names"), about.pop("read", None)
+    about |= {"rich_help_panel": about.pop("group", None), "parser": seconds if read == "seconds" else read}
+    about["autocompletion"] = _offered(about.pop("values", None))
+    return typer.Option(default, *names, show_default=False, **about) if is_option else typer.Argument(default, **about)
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------
@@ -110,11 +119,14 @@ def files(incomplete: str) -> list[str]:
     return [f"{path}/" if os.path.isdir(path) else path for path in found]
 
 
-def causes(incomplete: str) -> list[str]:
-    """Yield the causes whose ids begin so."""
+def _offered(values: str | list[str] | None) -> Callable[[str], list[str]] | None:
+    """What completion asks: for files, ids of `causes` or `rules`, or names, as `help.yaml` says."""
     from ..catalogue.load import load_rules
 
-    return [cause for cause in load_rules().causes if cause.startswith(incomplete)]
+    if values is None or values == "files":
+        return files if values else None
+    names = CHOICES.get(values) if isinstance(values, str) else values
+    return lambda incomplete: [x for x in names or getattr(load_rules(), str(values)) if x.startswith(incomplete)]
 
 
 def seconds(text: str) -> float:
@@ -131,24 +143,22 @@ def seconds(text: str) -> float:
 
 # --- the options --------------------------------------------------------------------------------------------------
 
-RULES = {"default": list, "values": files}
-
 
 @dataclass(slots=True)
 class ReportOptions:
     """What `diagnose PATH...` takes."""
 
-    paths: list[str] = words(values=files)
-    output: list[Path] = option("-o", "--output", default=list, read=Path, values=files)
-    format: str | None = option("--format", values=FORMATS)
+    paths: list[str] = option(default=list)
+    output: list[Path] = option("-o", "--output", default=list)
+    format: str | None = option("--format")
     full: bool = option("--full", default=False)
-    lang: str | None = option("--lang", values=LANGUAGES)
-    color: str = option("--color", default="auto", values=COLORS)
-    template: Path | None = option("--template", read=Path, values=files)
+    lang: str | None = option("--lang")
+    color: str = option("--color", default="auto")
+    template: Path | None = option("--template")
     redact: bool | None = option("--redact/--no-redact")
     quiet: bool = option("-q", "--quiet", default=False)
     verbose: bool = option("-v", "--verbose", default=False)
-    why: str | None = option("--why", values=causes)
+    why: str | None = option("--why")
     since: str | None = option("--since")
     until: str | None = option("--until")
     rank: int | None = option("--rank")
@@ -156,10 +166,10 @@ class ReportOptions:
     world_size: int | None = option("--world-size")
     rank_from: str | None = option("--rank-from")
     tz: str | None = option("--tz")
-    rules: list[str] = option("--rules", **RULES)
+    rules: list[str] = option("--rules", default=list)
     budget: float | None = option("--budget", read=seconds)
     workers: int | None = option("--workers")
-    engine: str = option("--engine", default="local", values=ENGINES)
+    engine: str = option("--engine", default="local")
     address: str | None = option("--address")
     on_every_node: list[str] = option("--on-every-node", default=list)
     remember: bool = option("--remember", default=False)
@@ -171,10 +181,10 @@ class ReportOptions:
 
 @dataclass(slots=True)
 class _Hooked:
-    output: list[str] = option("-o", "--output", default=list, values=files)
+    output: list[str] = option("-o", "--output", default=list)
     budget: float | None = option("--budget", read=seconds)
     webhook: str | None = option("--webhook")
-    shared: str | None = option("--shared", values=files)
+    shared: str | None = option("--shared")
     nodes: int | None = option("--nodes")
     no_redact: bool = option("--no-redact", default=False)
 
@@ -183,11 +193,11 @@ class _Hooked:
 class RunOptions(_Hooked):
     """What `diagnose run` takes."""
 
-    command: list[str] = words(is_rest=True)
-    logs: list[str] = option("--logs", default=list, values=files)
+    command: list[str] = option(default=list, is_rest=True)
+    logs: list[str] = option("--logs", default=list)
     hang_after: float | None = option("--hang-after", read=seconds)
     stacks: bool = option("--stacks", default=False)
-    keep: str | None = option("--keep", values=files)
+    keep: str | None = option("--keep")
     keep_mib: float | None = option("--keep-mib")
 
 
@@ -195,13 +205,13 @@ class RunOptions(_Hooked):
 class HookOptions(_Hooked):
     """What `diagnose hook` takes."""
 
-    paths: list[str] = words(values=files)
+    paths: list[str] = option(default=list)
     exit_code: int | None = option("--exit-code")
     always: bool = option("--always", default=False)
     node: str | None = option("--node")
     job: str | None = option("--job")
     world_size: int | None = option("--world-size")
     stacks: list[int] = option("--stacks", default=list)
-    rules: list[str] = option("--rules", **RULES)
+    rules: list[str] = option("--rules", default=list)
     tz: str | None = option("--tz")
     rank_from: str | None = option("--rank-from")

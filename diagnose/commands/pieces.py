@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,7 +16,6 @@ from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..report.phrases import clip, printable
-from .options import causes, files, seconds
 from .report import fault_of_writing
 
 if TYPE_CHECKING:
@@ -26,22 +25,9 @@ CASE_SUFFIXES = (".tar.gz", ".tgz")
 CELL_WIDTH = 34
 ROW = f"{{:<26}} {{:<{CELL_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
 DIFF_EXIT = 1  # as of `diff`: something differs
-Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives", autocompletion=files)]
-Rules = Annotated[
-    list[str] | None,
-    typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones", autocompletion=files),
-]
-Budget = Annotated[
-    float | None, typer.Option(metavar="TIME", parser=seconds, help="stop reading after this long (90, 15m, 1h)")
-]
 
 
-def scan(
-    paths: Paths,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="FILE.scan.json.gz")],
-    rules: Rules = None,
-    budget: Budget = None,
-) -> int:
+def scan(paths: list[str], *, output: Path, rules: list[str] | None = None, budget: float | None = None) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..engine import read
     from ..scan.scan import require_something, scan_to_json
@@ -53,7 +39,7 @@ def scan(
     return _write(output, data, f" ({len(found.sources)} sources)")
 
 
-def case(paths: Paths, output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")]) -> int:
+def case(paths: list[str], *, output: Path) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
     from ..engine import read, tell
     from ..report.case_file import pack_case
@@ -75,7 +61,7 @@ def _write(output: Path, data: bytes, said: str) -> int:
     return 0
 
 
-def schema(what: Annotated[str, typer.Argument(metavar="report", help="the only one here")] = "report") -> int:
+def schema(what: str = "report") -> int:
     """Print the JSON Schema of the report."""
     if what != "report":
         raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
@@ -85,9 +71,7 @@ def schema(what: Annotated[str, typer.Argument(metavar="report", help="the only 
     return 0
 
 
-def facts(
-    paths: Paths, rules: Rules = None, as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False
-) -> int:
+def facts(paths: list[str], *, rules: list[str] | None = None, as_json: bool = False) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
     from ..engine import read, tell
     from ..report.report import json_pieces, to_json
@@ -116,13 +100,7 @@ def _line(text: str) -> str:
 # --- runs beside runs -------------------------------------------------------------------------------------------------
 
 
-def history(
-    cause: Annotated[
-        str | None, typer.Argument(metavar="CAUSE", help="only causes that begin so", autocompletion=causes)
-    ] = None,
-    forget: Annotated[str | None, typer.Option(metavar="JOB", help="drop what is remembered of a job")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
-) -> int:
+def history(cause: str | None = None, *, forget: str | None = None, as_json: bool = False) -> int:
     """List the failures that `diagnose --remember` wrote down: job, cause, culprits, place in the code; no log text.
 
     The file is $XDG_STATE_HOME/diagnose/history.sqlite3, or what DIAGNOSE_HISTORY names.
@@ -147,13 +125,7 @@ def history(
     return 0
 
 
-def diff(
-    good: Annotated[str, typer.Argument(metavar="GOOD", help="logs or report.json of a good run", autocompletion=files)],
-    bad: Annotated[str, typer.Argument(metavar="BAD", help="logs or report.json of a failed one", autocompletion=files)],
-    rules: Rules = None,
-    budget: Budget = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
-) -> int:
+def diff(good: str, bad: str, *, rules: list[str] | None = None, budget: float | None = None, as_json: bool = False) -> int:
     """Show what differs between a good run and a failed one: outcome, world size, hosts, versions, settings, steps.
 
     Exits with 0 where nothing differs and 1 where something does.

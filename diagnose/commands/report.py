@@ -190,19 +190,17 @@ def _linked(text: str, read: Iterable[str]) -> str:
     """Yield the text with each `path:line` of a file that was read as a link, where the terminal shows links."""
     if not any(os.environ.get(name) for name in LINKING) or os.environ.get("TERM_PROGRAM") == "Apple_Terminal":
         return text
-    here: dict[str, list[str]] = {}
-    for name in read:
-        if os.path.isfile(name):  # no part of an archive
-            here.setdefault(os.path.basename(name), []).append(name)
+    ends: dict[str, set[str]] = {}  # a path from any of its folders on -> the files that end so
+    for name in filter(os.path.isfile, read):  # no part of an archive
+        parts = name.split("/")
+        for n in range(len(parts)):
+            ends.setdefault("/".join(parts[n:]), set()).add(name)
 
     def link(match: re.Match[str]) -> str:
-        word = match[0]
-        path = word.rpartition(":")[0]
-        found = [x for x in here.get(os.path.basename(path), ()) if x == path or x.endswith(f"/{path}")]
-        if word.startswith("\x1b") or len(found) != 1:
-            return word
-        address = Path(found[0]).absolute().as_uri()
-        return f"\x1b]8;;{address}\x1b\\{word}\x1b]8;;\x1b\\"
+        found = list(ends.get(match[0].rpartition(":")[0], ()))
+        if match[0].startswith("\x1b") or len(found) != 1:
+            return match[0]
+        return f"\x1b]8;;{Path(found[0]).absolute().as_uri()}\x1b\\{match[0]}\x1b]8;;\x1b\\"
 
     return _STYLE_OR_WORD.sub(link, text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import os
 import signal
 import sys
@@ -15,9 +16,8 @@ from threading import Event
 from typing import Any
 
 from ..errors import SourceError, UsageError
-from ..hooks.config import LANGUAGES
 from ..watch.watcher import Said, Watcher
-from .options import RULES, ReportOptions, files, option, seconds, words
+from .options import ReportOptions, option, seconds
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
@@ -29,15 +29,15 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 class WatchOptions:
     """What `diagnose watch` takes."""
 
-    paths: list[str] = words(values=files)
-    output: list[Path] = option("-o", "--output", default=list, read=Path, values=files)
-    format: str = option("--format", default="terminal", values=FORMS)
+    paths: list[str] = option(default=list)
+    output: list[Path] = option("-o", "--output", default=list)
+    format: str = option("--format", default="terminal")
     quiet_after: float | None = option("--quiet-after", read=seconds)
     every: float | None = option("--every", read=seconds)
     pid: int | None = option("--pid")
     at_most: float | None = option("--for", read=seconds)
-    lang: str | None = option("--lang", values=LANGUAGES)
-    rules: list[str] = option("--rules", **RULES)
+    lang: str | None = option("--lang")
+    rules: list[str] = option("--rules", default=list)
     exit_zero: bool = option("--exit-zero", default=False)
 
 
@@ -45,23 +45,6 @@ def watch(given: WatchOptions) -> int:
     """Follow the logs; yield the exit code."""
     if given.format not in FORMS:
         raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMS)}")
-    watcher, stop = _watcher(given), Event()
-
-    def end(_number: int, _frame: object) -> None:
-        if stop.is_set():  # asked twice: at once, without a report
-            raise KeyboardInterrupt
-        stop.set()
-
-    for number in STOPPING:
-        signal.signal(number, end)
-    _follow(watcher, given, stop)
-    if not watcher.has_read:
-        reasons = "; ".join(f"{path}: {why}" for path, why in sorted(watcher.files.unread.items())[:3])
-        raise SourceError(f"no line was read of {', '.join(given.paths)}" + (f" ({reasons})" if reasons else ""))
-    return _finish(watcher, given)
-
-
-def _watcher(given: WatchOptions) -> Watcher:
     from ..catalogue.load import load_rules, rule_folders
     from ..report.phrases import choose_language
     from ..report.translation import Translator
@@ -70,20 +53,33 @@ def _watcher(given: WatchOptions) -> Watcher:
     catalogue = load_rules(*given.rules)
     lang = choose_language(given.lang, os.environ)
     translator = Translator(lang, rule_folders(*given.rules), catalogue.sentences)
-    return Watcher(GrowingFiles(given.paths), catalogue, translator, given.quiet_after, given.every or EVERY_S)
+    watcher = Watcher(GrowingFiles(given.paths, catalogue), translator, given.quiet_after, given.every or EVERY_S)
+    _follow(watcher, given)
+    if not watcher.has_read:
+        reasons = "; ".join(f"{path}: {why}" for path, why in sorted(watcher.files.unread.items())[:3])
+        raise SourceError(f"no line was read of {', '.join(given.paths)}" + (f" ({reasons})" if reasons else ""))
+    return _finish(watcher, given)
 
 
-def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
+def _follow(watcher: Watcher, given: WatchOptions) -> None:
+    stop = Event()
+
+    def end(_number: int, _frame: object) -> None:
+        if stop.is_set():  # asked twice: at once, without a report
+            raise KeyboardInterrupt
+        stop.set()
+
+    for number in STOPPING:
+        signal.signal(number, end)
     for path in (p for p in given.paths if not glob.glob(os.path.expanduser(p), recursive=True)):
         print(f"waiting: {path} is not there yet", file=sys.stderr)
-    until = time.monotonic() + given.at_most if given.at_most else None
+    until = time.monotonic() + (given.at_most or math.inf)
     while not stop.is_set():
         is_last = given.pid is not None and not _is_alive(given.pid)  # what it wrote last is read all the same
         _say(watcher.look(), given.format)
-        if is_last or watcher.is_over() or (until is not None and time.monotonic() >= until):
+        if is_last or watcher.is_over() or time.monotonic() >= until:
             return
-        left_s = max(0.0, until - time.monotonic()) if until is not None else watcher.pause_s()
-        stop.wait(min(watcher.pause_s(), left_s))
+        stop.wait(min(watcher.pause_s(), max(0.0, until - time.monotonic())))
 
 
 def _finish(watcher: Watcher, given: WatchOptions) -> int:

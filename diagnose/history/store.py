@@ -112,26 +112,19 @@ def _remember(found: Failure) -> list[Failure]:
         same = _read(history, "where key = ? and job != ?", (found.key, found.job))
         into = f"insert or replace into failure ({', '.join(row)}) values ({', '.join('?' * len(row))})"
         history.execute(into, [*row.values()])
-        history.commit()
     return same
 
 
 def failures(cause: str | None = None) -> list[Failure]:
     """Yield what is remembered, the latest first; `cause`: only ids that begin so. Raises `UsageError`."""
-    if not history_file().exists():
-        return []
     with _opened() as history:
         return _read(history, "where substr(cause, 1, ?) = ?", (len(cause or ""), cause or ""))
 
 
 def forget(job: str) -> int:
     """Drop what is remembered of a job; yield how many failures that were. Raises `UsageError`."""
-    if not history_file().exists():
-        return 0
     with _opened() as history:
-        count = history.execute("delete from failure where job = ?", (job,)).rowcount
-        history.commit()
-        return count
+        return history.execute("delete from failure where job = ?", (job,)).rowcount
 
 
 def _read(history: sqlite3.Connection, where: str, values: tuple[object, ...]) -> list[Failure]:
@@ -147,8 +140,9 @@ def _opened(*, make: bool = False) -> Iterator[sqlite3.Connection]:
     try:
         if make and VARIABLE not in os.environ:
             make_private_folder(path.parent)
-        with closing(sqlite3.connect(path, timeout=BUSY_S)) as history:
+        with closing(sqlite3.connect(path if make or path.exists() else ":memory:", timeout=BUSY_S)) as history:
             history.execute(_TABLE)
             yield history
+            history.commit()
     except (OSError, sqlite3.Error, ValueError) as error:
         raise UsageError(f"{path}: the history cannot be used: {error}") from error

@@ -31,9 +31,9 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
-def _set_by(key: str, kind: Kind, default: Any = None) -> Any:
-    """A field, and by which key the file sets it."""
-    return field(default=default, metadata={"key": key, "kind": kind})
+def _set_by(key: str, kind: Kind, default: Any = None, *, own: bool = False) -> Any:
+    """A field, and by which key the file sets it; `own`: only one that the user names, since it shows, sends or writes."""
+    return field(default=default, metadata={"key": key, "kind": kind, "own": own})
 
 
 @record
@@ -43,17 +43,17 @@ class Config:
     path: str | None = None
     rules: tuple[str, ...] = _set_by("rules", "paths", ())
     format: str | None = _set_by("format", FORMATS)
-    redact: bool | None = _set_by("redact", "flag")
+    redact: bool | None = _set_by("redact", "flag", own=True)
     tz: str | None = _set_by("tz", "text")
     rank_from: str | None = _set_by("rank-from", "text")
     lang: str | None = _set_by("lang", LANGUAGES)
-    templates: str | None = _set_by("templates", "folder")  # its files replace the shipped ones of the same name
+    templates: str | None = _set_by("templates", "folder", own=True)  # its files replace the shipped ones of the same name
     budget_s: float = _set_by("hook.budget", "seconds", DEFAULT_BUDGET_S)
     hang_after_s: float | None = _set_by("hook.hang-after", "seconds")
-    output: tuple[str, ...] = _set_by("hook.output", "paths", ())
-    webhook: str | None = _set_by("hook.webhook", "text")  # or `$NAME` of the variable that holds it, since it is a secret
-    shared: str | None = _set_by("hook.shared", "path")  # the folder where the nodes of one job leave their scans
-    remember: bool = _set_by("remember", "flag", False)  # each failure, for `diagnose history`
+    output: tuple[str, ...] = _set_by("hook.output", "paths", (), own=True)
+    webhook: str | None = _set_by("hook.webhook", "text", own=True)  # or `$NAME` of the variable that holds this secret
+    shared: str | None = _set_by("hook.shared", "path", own=True)  # the folder where the nodes of one job leave their scans
+    remember: bool = _set_by("remember", "flag", False, own=True)  # each failure, for `diagnose history`
     note: str = ""  # one line that names a file that was found, and what in it is not obeyed
 
 
@@ -100,16 +100,13 @@ def say(who: str, text: str) -> None:
 
 
 def _distrusted(config: Config) -> Config:
-    said = {
-        "redact": config.redact is False, "templates": config.templates, "hook.output": config.output,
-        "hook.webhook": config.webhook, "hook.shared": config.shared, "remember": config.remember,
-    }  # fmt: skip
-    ignored = ", ".join(name for name, value in said.items() if value)
-    refused = f"; only a file that DIAGNOSE_CONFIG names can set {ignored}" if ignored else ""
-    return replace(
-        config, redact=config.redact or None, templates=None, output=(), webhook=None, shared=None, remember=False,
-        note=f"settings from {config.path}{refused}",
-    )  # fmt: skip
+    """The configuration without what only a file that the user names may set."""
+    own = [
+        f for f in _KEYS.values() if f.metadata["own"] and getattr(config, f.name) not in (f.default, f.name == "redact")
+    ]
+    refused = f"; only a file that DIAGNOSE_CONFIG names can set {', '.join(f.metadata['key'] for f in own)}" if own else ""
+    kept: dict[str, Any] = {f.name: f.default for f in own}
+    return replace(config, note=f"settings from {config.path}{refused}", **kept)
 
 
 def template_for(folder: str | None, suffix: str) -> str | None:
@@ -137,31 +134,29 @@ def _read(path: Path) -> Config | None:
             return None  # another tool's business
         raise UsageError(f"{path} is not TOML: {error}") from error
     own = table if is_ours else table.get("tool", {}).get("diagnose")
-    return None if own is None else Config(path=str(path), **dict(_values(own, path, "")))
+    return None if own is None else Config(path=str(path), **dict(_values(own, path)))
 
 
-def _values(table: Mapping[str, Any], path: Path, where: str) -> Iterator[tuple[str, Any]]:
+def _values(table: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the fields of `Config` that a table sets, checked. Raises `UsageError`."""
-    for key, value in table.items():
-        name = where + key.replace("_", "-")
-        if name == "hook":
-            if not isinstance(value, dict):
-                raise UsageError(f"{path}: hook must be a table")
-            yield from _values(value, path, "hook.")
-            continue
+    hook = table.get("hook", {})
+    if not isinstance(hook, dict):
+        raise UsageError(f"{path}: hook must be a table")
+    own = {key: value for key, value in table.items() if key != "hook"}
+    for key, value in {**own, **{f"hook.{key}": value for key, value in hook.items()}}.items():
+        if (found := _KEYS.get(key.replace("_", "-"))) is None:
+            raise UsageError(f"{path}: unknown key {key}; {_hint(key.replace('_', '-'))}")
         try:
-            yield _KEYS[name].name, _checked(_KEYS[name].metadata["kind"], value, path.parent)
-        except KeyError:
-            raise UsageError(f"{path}: unknown key {where}{key}; {_hint(name, where)}") from None
+            yield found.name, _checked(found.metadata["kind"], value, path.parent.absolute())
         except ValueError as error:
-            raise UsageError(f"{path}: {where}{key} {error}") from error
+            raise UsageError(f"{path}: {key} {error}") from error
 
 
-def _hint(name: str, where: str) -> str:
+def _hint(name: str) -> str:
     from difflib import get_close_matches
 
-    keys = ("hook", *_KEYS)
-    known = [key.removeprefix(where) for key in keys if key.startswith(where) and ("." in key) == bool(where)]
+    where = "hook." if name.startswith("hook.") else ""
+    known = [key.removeprefix(where) for key in ("hook", *_KEYS) if key.startswith("hook.") == bool(where)]
     near = get_close_matches(name.removeprefix(where), known, 1)
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
+from pathlib import Path
 
 from ..lines.record import record
 
@@ -115,31 +118,24 @@ def _number(environ: Mapping[str, str], *names: str) -> int | None:
 
 # --- a launcher's command line: where it writes more logs than its console shows, and over how many nodes -----------
 
-_FLAGS: dict[str, tuple[str, ...]] = {
-    "torchrun": ("--log-dir", "--log_dir"),
-    "accelerate": ("--log_dir", "--log-dir"),
-    "mpirun": ("--output-filename", "-output-filename", "--output-directory"),
-    "mpiexec": ("--output-filename", "-output-filename", "-outfile-pattern", "--outfile-pattern"),
-    "prterun": ("--output-filename",),
-    "srun": ("-o", "--output", "-e", "--error"),
-    "deepspeed": ("--enable_each_rank_log",),
-}
-_MODULES = {
-    "torch.distributed.run": "torchrun",
-    "torch.distributed.launch": "torchrun",
-    "accelerate.commands.launch": "accelerate",
-    "deepspeed.launcher.runner": "deepspeed",
-}
+LAUNCHERS = Path(__file__).with_name(
+    "launchers.json"
+)  # by name: the flags that name its logs, or what their names begin with
+
+
+@lru_cache
+def _launchers() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = json.loads(LAUNCHERS.read_bytes())
+    return found
 
 
 def launcher_of(argv: Sequence[str]) -> str | None:
     """The launcher's name: torchrun for `python -m torch.distributed.run …` too; None for anything else."""
     for word, following in zip(argv, (*argv[1:], ""), strict=True):
         name = os.path.basename(word)
-        if name in _FLAGS:
-            return name
-        if word == "-m" and following in _MODULES:
-            return _MODULES[following]
+        for launcher, about in _launchers().items():
+            if name == launcher or (word == "-m" and following in about.get("modules", ())):
+                return launcher
         if name.endswith(".py"):
             break
     return None
@@ -147,14 +143,14 @@ def launcher_of(argv: Sequence[str]) -> str | None:
 
 def log_patterns(argv: Sequence[str], cwd: str) -> list[str]:
     """What the launcher's own flags name for output, as glob patterns; the script's flags are not looked at."""
-    launcher = launcher_of(argv)
-    if launcher is None:
-        return []
-    # `logs/%j-%t.out` (srun) names whatever matches `logs/*-*.out`.
-    patterns = {re.sub(r"%\d{0,3}[A-Za-z]", "*", os.path.join(cwd, value)) for value in _values(argv, _FLAGS[launcher])}
-    if launcher in ("mpirun", "mpiexec", "prterun"):
-        patterns = {pattern.rstrip("*") + "*" for pattern in patterns}  # a folder, or what files' names begin with
-    return sorted(patterns - {os.devnull})
+    about = _launchers().get(launcher_of(argv) or "", {})
+    begun, whole = ([_pattern(value, cwd) for value in _values(argv, about.get(key, ()))] for key in ("logs_begin", "logs"))
+    return sorted({*whole, *(f"{pattern.rstrip('*')}*" for pattern in begun)} - {os.devnull})
+
+
+def _pattern(value: str, cwd: str) -> str:
+    """`logs/%j-%t.out` (srun) names whatever matches `logs/*-*.out`."""
+    return re.sub(r"%\d{0,3}[A-Za-z]", "*", os.path.join(cwd, value))
 
 
 def nodes_of_command(argv: Sequence[str]) -> int | None:

@@ -48,11 +48,11 @@ def report(request: HookRequest) -> None:
     for gap in gaps:
         say(request.who, gap)
     request = replace(request, inputs=tuple(inputs))
-    outputs = [Path(path) for path in request.outputs]
+    outputs = [Path(path) for path in request.config.output]
     if not inputs:
         _begin(request, outputs, "The job left nothing to read.")
         say(request.who, f"{request.reason}; there is nothing to read")
-    elif request.shared:
+    elif request.config.shared:
         _report_for_all(request, folder, outputs)
     else:
         _report(request, folder, outputs)
@@ -61,12 +61,12 @@ def report(request: HookRequest) -> None:
 def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
     targets = [folder / "report.json", folder / "report.md", *outputs]
     targets = _begin(request, targets, "The analysis had not ended when this was written.")
-    webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.webhook else 0.0
+    webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.config.webhook else 0.0
     try:
         made = _diagnosed(request, max(1.0, request.seconds_left() - webhook_s - _RENDER_S))
         for target in targets:
-            _write(target, _rendered(made, request, target.suffix), request.shared)
-        message = _rendered(made, request, _SLACK) if request.webhook else ""
+            _write(target, _rendered(made, request, target.suffix), request.config.shared)
+        message = _rendered(made, request, _SLACK) if request.config.webhook else ""
         summary = summary_lines(shown(made, "json", redact=request.redact)[0])
     except Exception as error:  # whatever it is, it has to be said in one line
         trouble = clip(_public(f"{type(error).__name__}: {error}"), 300)
@@ -75,8 +75,8 @@ def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None
     written = [str(target) for target in targets if target in outputs]
     for line in (*summary, f"report: {' '.join(written or [str(folder / 'report.md')])}"):
         say(request.who, line)
-    if request.webhook:
-        problem = post(request.webhook, message, max(0.5, min(WEBHOOK_S, request.seconds_left())))
+    if request.config.webhook:
+        problem = post(request.config.webhook, message, max(0.5, min(WEBHOOK_S, request.seconds_left())))
         say(request.who, problem or "report posted to the web hook")
 
 
@@ -95,7 +95,7 @@ def _begin(request: HookRequest, outputs: Sequence[Path], why: str) -> list[Path
 
 def _report_for_all(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
     """Leaves this node's scan in the shared folder; the first node there waits for the others and reports."""
-    place = SharedFolder(Path(str(request.shared)), plain_name(request.label or "job"))
+    place = SharedFolder(Path(str(request.config.shared)), plain_name(request.label or "job"))
     scan = place.scan_of(request.node)
     try:
         place.make()
@@ -129,14 +129,14 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
         launcher=request.launcher, start=request.start, end=request.end,
     )  # fmt: skip
     made = diagnose(
-        *request.inputs, job=context, budget_s=budget_s, rules=request.rules, tz=request.tz,
-        rank_from=request.rank_from, lang=request.lang,
+        *request.inputs, job=context, budget_s=budget_s, rules=request.config.rules, tz=request.config.tz,
+        rank_from=request.config.rank_from, lang=request.config.lang,
     )  # fmt: skip
-    if request.remember and not request.interim:
+    if request.config.remember and not request.interim:
         from ..history.store import remembered
 
         with suppress(UsageError):  # a history that cannot be used costs nothing else
-            made = remembered(made, [request.label] if request.label else request.inputs, request.rules)
+            made = remembered(made, [request.label] if request.label else request.inputs, request.config.rules)
     seen = len(request.hosts) or 1
     if request.nodes is None or seen >= request.nodes:
         return made
@@ -153,7 +153,7 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
 def _rendered(made: Report, request: HookRequest, suffix: str) -> str:
     """Yields the report in the form that a file of this suffix has."""
     form = "slack" if suffix == _SLACK else SUFFIXES.get(suffix.lower(), "markdown")
-    template = template_for(request.templates, suffix) if form != "json" else None
+    template = template_for(request.config.templates, suffix) if form != "json" else None
     return render(made, form, width=100, template=template, redact=request.redact)
 
 
@@ -170,7 +170,7 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
     from ..engine import read
     from ..scan.scan import scan_to_json
 
-    found = read(request.inputs, load_rules(*request.rules), budget_s=max(1.0, budget_s - _RENDER_S))
+    found = read(request.inputs, load_rules(*request.config.rules), budget_s=max(1.0, budget_s - _RENDER_S))
     named = [replace(source, name=f"{request.node}/{source.name.lstrip('/')}") for source in found.sources.values()]
     found.sources = {source.name: source for source in named}
     text = scan_to_json(found, without_secrets) if request.redact else scan_to_json(found)
@@ -195,7 +195,7 @@ def _write_stub(request: HookRequest, path: Path, why: str) -> None:
             gaps=(Gap(text=why, how="run `diagnose` on the logs by hand"),),
         )
         text = _rendered(made, request, path.suffix)
-    _write(path, text, request.shared)
+    _write(path, text, request.config.shared)
 
 
 def _write(path: Path, text: str, shared: str | None) -> None:

@@ -12,14 +12,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..lines.record import record
-from .config import DEFAULT_BUDGET_S, Config, say
+from .config import Config, config_or_defaults, say
 from .environment import JobFacts
 
 GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
@@ -32,25 +31,15 @@ class HookRequest:
 
     reason: str  # exit code 1; signal SIGKILL; no output for 600 s; ValueError: …
     deadline: float  # time.monotonic() seconds, a little before the asker stops waiting
-    budget_s: float = DEFAULT_BUDGET_S
+    config: Config = Config()  # how to read, and where to write; what was asked for goes before what a file says
     folder: str | None = None  # the reporter's own place, where copies of output may lie; None: it makes one
     inputs: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()  # globs; only what changed since `start` counts
     texts: dict[str, str] = field(default_factory=dict)  # file name -> text that is nowhere on disk yet
-    outputs: tuple[str, ...] = ()
     stack_pids: tuple[int, ...] = ()
-    webhook: str | None = None
-    shared: str | None = None
     nodes: int | None = None  # how many nodes the job has; None where unknown
     node: str = ""
     label: str | None = None  # names the job (and attempt) among others in a shared folder
-    rules: tuple[str, ...] = ()
-    tz: str | None = None
-    rank_from: str | None = None
-    redact: bool = True
-    remember: bool = False  # for `diagnose history`, and name jobs that failed like this
-    lang: str | None = None
-    templates: str | None = None
     exit_code: int | None = None
     signal: int | None = None
     world_size: int | None = None
@@ -66,21 +55,25 @@ class HookRequest:
         """How long the asker still waits."""
         return self.deadline - time.monotonic()
 
+    @property
+    def redact(self) -> bool:
+        """Whether secrets are taken out."""
+        return self.config.redact is not False
 
-def prepare_request(
-    who: str, config: Config, facts: JobFacts, outputs: Sequence[str], budget_s: float | None, **asked: str | None
-) -> HookRequest:
-    """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
-    shared = asked.get("shared") or config.shared
-    budget_s = budget_s or config.budget_s
+
+def prepare_request(who: str, facts: JobFacts, **asked: Any) -> HookRequest:
+    """Yield what all askers have in common; what was `asked`, by the names of `Config`, goes before the configuration."""
+    config = config_or_defaults(who)
+    config = replace(config, webhook=os.environ.get("DIAGNOSE_WEBHOOK") or config.webhook)
+    config = replace(config, **{name: value for name, value in asked.items() if value not in (None, (), [])})
+    config = replace(
+        config, output=tuple(map(absolute, config.output)), rules=tuple(map(absolute, config.rules)),
+        shared=absolute(config.shared) if config.shared else None,
+    )  # fmt: skip
     return HookRequest(
-        who=who, reason="asked for", budget_s=budget_s, deadline=time.monotonic() + max(0.5, budget_s - GRACE_S),
-        outputs=tuple(absolute(path) for path in outputs or config.output),
-        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or config.webhook,
-        shared=absolute(shared) if shared else None,
-        node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
-        world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
-        redact=config.redact is not False, remember=config.remember, lang=config.lang, templates=config.templates,
+        who=who, reason="asked for", config=config, deadline=time.monotonic() + max(0.5, config.budget_s - GRACE_S),
+        node=facts.part, nodes=facts.tasks or (facts.all_nodes if config.shared else facts.nodes), label=facts.label,
+        world_size=facts.world_size,
     )  # fmt: skip
 
 
@@ -92,19 +85,33 @@ def absolute(path: str) -> str:
         return path
 
 
-def ask(request: HookRequest) -> None:
-    """Have the request served within its budget; a reporter that hangs is ended, or left behind. It runs in a session of
-    its own: a launcher that ends this process group does not end the report."""
-    reporter = subprocess.Popen(
-        module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
-        start_new_session=True, cwd="/",
+def start_reporter() -> subprocess.Popen[bytes]:
+    """Start what reads a request on its standard input, in a session of its own: a launcher that ends this process group
+    does not end the report. It is this very installation, whatever lies in the working folder (`python -m diagnose…` would
+    prefer a `diagnose.py` beside the training script), and is told nothing that would make it act as a part of the job."""
+    code = (
+        "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
+        "runpy.run_module('diagnose.hooks.reporter', run_name='__main__')"
+    )
+    # In a frozen or embedding program `sys.executable` is that program, or nothing.
+    is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
+    command = [sys.executable if is_python else "python3", "-c", code, str(Path(__file__).resolve().parents[2])]
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+    return subprocess.Popen(
+        command, env={**kept, "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}, stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, start_new_session=True, cwd="/",
     )  # fmt: skip
+
+
+def ask(request: HookRequest) -> None:
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind."""
+    reporter = start_reporter()
     try:
         reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
     except subprocess.TimeoutExpired:
         _end(reporter)
-        where = " ".join(request.outputs) or request.folder or "TMPDIR"
-        say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {where}")
+        where = " ".join(request.config.output) or request.folder or "TMPDIR"
+        say(request.who, f"no report within {request.config.budget_s:g} s; what is there lies in {where}")
     except BaseException:
         _end(reporter)
         raise
@@ -126,25 +133,9 @@ def encode_request(request: HookRequest) -> bytes:
 
 def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
-    raw: dict[str, Any] = json.loads(data)
-    raw |= {key: tuple(value) for key, value in raw.items() if isinstance(value, list)}
-    return HookRequest(**raw)
 
+    def with_tuples(row: dict[str, Any]) -> dict[str, Any]:
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
 
-def module_command(module: str) -> list[str]:
-    """The command that runs one of our modules: this very installation, whatever lies in the working directory. `python -m
-    diagnose…` would prefer a `diagnose.py` beside the training script."""
-    root = str(Path(__file__).resolve().parents[2])
-    code = (
-        "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
-        f"runpy.run_module('diagnose.{module}', run_name='__main__')"
-    )
-    # In a frozen or embedding program `sys.executable` is that program, or nothing.
-    is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
-    return [sys.executable if is_python else "python3", "-c", code, root]
-
-
-def quiet_environment() -> dict[str, str]:
-    """The environment without what would make a helper act as a part of the job."""
-    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
-    return {**kept, "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}
+    raw: dict[str, Any] = json.loads(data, object_hook=with_tuples)
+    return HookRequest(**{**raw, "config": Config(**raw["config"])})

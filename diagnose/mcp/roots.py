@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ class Roots:
 # --- the lines around a place ----------------------------------------------------------------------------------------
 
 MOST_LINES = 100  # on either side of the one that is asked for
-MOST_CHARACTERS = 1_000  # of a line
+MOST_CHARACTERS, KEPT_BYTES = 1_000, 4_000  # of a line: shown, and read
 KEY_LINES = 60  # read on either side and not shown: a key block begins or ends there
 SECONDS = 30.0  # a line far into a compressed file takes all that is before it
 
@@ -101,27 +102,21 @@ def excerpt(path: str, shown: str, line: int, before: int, after: int) -> dict[s
 def _rows(path: str, shown: str, first: int, last: int) -> list[list[Any]]:
     """The numbered lines, read while the archive that holds them is open."""
     for source in find_sources([path], Deadline.after(SECONDS)):
-        is_meant = source.name in (path, shown) or shown.endswith(source.name.removeprefix(path))
-        if is_meant and source.skipped is not None:
+        if source.name not in (path, shown) and not shown.endswith(source.name.removeprefix(path)):
+            continue
+        if source.skipped is not None:
             raise UsageError(f"{shown} is not read: {source.skipped}")
-        if is_meant:
-            rows = _lines(source, first, last)
-            return [[number, raw[: 4 * MOST_CHARACTERS].decode("utf-8", "replace")] for number, raw in rows]
+        near = takewhile(lambda row: row[0] <= last, _lines(source))
+        return [[n, raw[:KEPT_BYTES].decode("utf-8", "replace")] for n, raw in near if n >= first]
     raise UsageError(f"{shown}: nothing of this name is in {path}")
 
 
-def _lines(source: Source, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-    """The lines from `first` to `last`."""
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """The lines by number; of a very long one its beginning."""
     number, held = 1, b""  # of the line that the last block ended in
     for block in read_blocks(source, deadline=Deadline.after(SECONDS)):
-        data, count = block.data[block.overlap :], block.data.count(b"\n", block.overlap)
-        if number + count < first:
-            number, held = number + count, b""
-            continue
-        *whole, rest = (held + data).split(b"\n")
-        yield from ((n, raw) for n, raw in enumerate(whole, number) if first <= n <= last)
-        number, held = number + count, rest[: 4 * MOST_CHARACTERS]
-        if number > last:
-            return
-    if held and first <= number <= last:
+        *whole, held = (held + block.data[block.overlap :]).split(b"\n")
+        yield from enumerate(whole, number)
+        number, held = number + len(whole), held[:KEPT_BYTES]
+    if held:
         yield number, held

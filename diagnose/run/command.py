@@ -14,37 +14,25 @@ from dataclasses import replace
 from typing import Any
 
 from ..hooks.config import say
-from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import clear, join
-from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment
-from ..lines.record import record
-from .streams import open_streams
+from ..hooks.request import GRACE_S, HookRequest, encode_request, start_reporter
+from .streams import JobStream, open_streams
 from .watch import Watch, end_like
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # what shells say
 _WHO = "diagnose run"
 
 
-@record
-class Asked:
-    """What a run was asked to do, beside the report that a failure shall have."""
-
-    logs: tuple[str, ...]  # more places that the job writes to
-    hang_after_s: float | None
-    stacks: bool
-    keep: str | None
-    tail_bytes: int
-    nodes: int | None
-
-
-def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
-    """Run the job; yield its exit code, or die by the job's signal. A failure is reported as `request` says."""
+def run_job(command: Sequence[str], request: HookRequest, stacks: bool, keep: str | None, tail_bytes: int) -> int:
+    """Run the job; yield its exit code, or die by the job's signal. A failure is reported as `request` says, silence with
+    `stacks`. `keep` names the folder for the copy of the output, of which the last `tail_bytes` are kept."""
     try:
-        run = _Run(command, request, asked, _make_folder(asked.keep))
+        folder = _make_folder(keep)
+        run = _Run(request, open_streams(folder, tail_bytes), folder, is_kept=keep is not None, stacks=stacks)
     except Exception as error:
         return _run_plainly(command, error)
     try:
-        run.begin(command, run.patterns)
+        run.begin(command, request.patterns)
     except Exception as error:
         if run.job:
             raise  # it runs: never twice
@@ -70,54 +58,55 @@ def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
 class _Run(Watch):
     """One run: what was asked, where things lie, and how the reporter is called."""
 
-    def __init__(self, command: Sequence[str], request: HookRequest, asked: Asked, folder: str) -> None:
-        super().__init__(open_streams(folder, asked.tail_bytes), asked.hang_after_s)
-        self.command, self.request, self.asked, self.folder = command, request, asked, folder
-        self.patterns = [*asked.logs, *log_patterns(command, absolute("."))]
-        self.started = time.time()
+    def __init__(self, request: HookRequest, streams: list[JobStream], folder: str, *, is_kept: bool, stacks: bool) -> None:
+        super().__init__(streams, request.config.hang_after_s)
+        self.request = replace(request, folder=folder, start=time.time())
+        self.folder, self.is_kept, self.stacks = folder, is_kept, stacks
         self.ended: float | None = None
 
     def finish(self, status: int) -> None:
         """Asks for the final report when the job failed; else leaves nothing behind."""
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         if status == 0 or (self.outward_gone and number == signal.SIGPIPE):  # `… | head`
-            if self.asked.keep:
+            if self.is_kept:
                 self.join()
             self.clear()
             return
         code = None if number is not None else os.WEXITSTATUS(status)
         name = next((s.name for s in signal.Signals if s == number), f"signal {number}")
         reason = f"exit code {code}" if number is None else f"ended by {name}"
-        say(_WHO, f"{reason}; looking for the cause (at most {self.request.budget_s:g} s, Ctrl-C skips it)")
+        say(_WHO, f"{reason}; looking for the cause (at most {self.request.config.budget_s:g} s, Ctrl-C skips it)")
         self.end_reporters()  # an interim report is overtaken, and must not be written over the final one
-        asked = self._ask(reason, exit_code=code, signal=number, webhook=self.request.webhook, shared=self.request.shared)
-        if asked is None or not self.wait_for_reporter(*asked):
+        pid = self._ask(reason, exit_code=code, signal=number)
+        if pid is None or not self.wait_for_reporter(pid):
             self.join()
             say(_WHO, f"no full report was made; for one: diagnose {self.folder}/*.log")
 
-    def ask(self, reason: str, *, is_silent: bool) -> tuple[int, float] | None:
+    def ask(self, reason: str, *, is_silent: bool) -> None:
         """Reports silence, with stacks, which are of use only here; or before the job ends, and again when it has."""
-        if not is_silent:
-            return self._ask(reason, interim=True)
-        say(_WHO, f"{reason}; the job goes on, and is looked at")
-        pids = (self.job,) if self.asked.stacks else ()
-        return self._ask(reason, interim=True, stack_pids=pids, webhook=self.request.webhook)
+        config = replace(self.request.config, shared=None)
+        if is_silent:
+            say(_WHO, f"{reason}; the job goes on, and is looked at")
+            self._ask(reason, interim=True, config=config, stack_pids=(self.job,) if self.stacks else ())
+        else:
+            self._ask(reason, interim=True, config=replace(config, webhook=None))
 
-    def _ask(self, reason: str, **about: Any) -> tuple[int, float] | None:
-        """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
-        facts, until = read_environment(), time.monotonic() + self.request.budget_s
-        about = {"webhook": None, "shared": None, **about}
-        request = replace(
-            self.request, reason=reason, deadline=until - GRACE_S, folder=self.folder, patterns=tuple(self.patterns),
-            launcher=launcher_of(self.command), start=self.started, end=self.ended,
-            nodes=self.asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
-            once=f"{facts.step}.{reason}" if facts.tasks and not about["shared"] else None, **about,
-        )  # fmt: skip
+    def _ask(self, reason: str, **about: Any) -> int | None:
+        """Starts a reporter, and notes when it is to be ended; returns its pid."""
+        until = time.monotonic() + self.request.config.budget_s
+        request = replace(self.request, reason=reason, deadline=until - GRACE_S, end=self.ended, **about)
+        if request.once:  # of the tasks on one node; those that leave scans are several
+            request = replace(request, once=None if request.config.shared else f"{request.once}.{reason}")
         try:
-            return _spawn_aside(module_command("hooks.reporter"), encode_request(request)), until
+            reporter = start_reporter()
         except OSError as error:
             say(_WHO, f"no process to report with: {error.strerror}")
             return None
+        reporter.returncode = 0  # whoever waits for all processes waits for this one
+        with contextlib.suppress(OSError):
+            reporter.communicate(encode_request(request))  # far smaller than a pipe holds, so this cannot wait
+        self.reporters[reporter.pid] = until
+        return reporter.pid
 
     def join(self) -> None:
         """Turns the kept copies into plain log files."""
@@ -132,22 +121,8 @@ class _Run(Watch):
         for stream in self.streams:
             clear(stream.kept.path)
         with contextlib.suppress(OSError):
-            if not self.asked.keep:
+            if not self.is_kept:
                 os.rmdir(self.folder)
-
-
-def _spawn_aside(argv: Sequence[str], request: bytes) -> int:
-    """Starts a helper in a process group of its own, with `request` on stdin and stderr for what it says."""
-    source, sink = os.pipe()
-    pid = os.posix_spawnp(
-        argv[0], list(argv), quiet_environment(), setpgroup=0, setsigdef=[signal.SIGPIPE],
-        file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
-    )  # fmt: skip
-    os.close(source)
-    with contextlib.suppress(OSError):
-        os.write(sink, request)  # a request is far smaller than a pipe holds, so this cannot wait
-    os.close(sink)
-    return pid
 
 
 def _make_folder(wanted: str | None) -> str:

@@ -29,6 +29,7 @@ import termios
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..hooks.kept import Kept, fingerprint, join
 
@@ -141,11 +142,8 @@ def _settle(wanted: set[int], signals: Collection[int]) -> None:
     signal.set_wakeup_fd(-1)
     for number in signals:
         signal.signal(number, signal.SIG_IGN)
-    low = 0
-    for fd in sorted(wanted):
-        os.closerange(low, fd)  # another stream's write end held open here would never let it end
-        low = fd + 1
-    os.closerange(low, HIGHEST_FD)
+    for kept, following in pairwise([-1, *sorted(wanted), HIGHEST_FD]):
+        os.closerange(kept + 1, following)  # another stream's write end held open here would never let it end
     os.chdir("/")
 
 

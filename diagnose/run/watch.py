@@ -49,10 +49,10 @@ class Watch:
         self._sentinel = self._restarts = 0
         self._hang_reported = 0.0  # when a silence was reported
         self._shared: dict[int, float] = {}  # signal -> the sentinel's note that was counted
-        self._reporters: dict[int, float] = {}  # pid -> time.monotonic() at which it is ended
+        self.reporters: dict[int, float] = {}  # pid -> time.monotonic() at which it is ended
 
-    def ask(self, reason: str, *, is_silent: bool) -> tuple[int, float] | None:
-        """Asks for a report on silence, or before the end that a signal announces; yields the reporter's pid and end."""
+    def ask(self, reason: str, *, is_silent: bool) -> None:
+        """Asks for a report on silence, or before the end that a signal announces, and notes the reporter."""
         raise NotImplementedError
 
     def begin(self, command: Sequence[str], patterns: Sequence[str]) -> None:
@@ -95,22 +95,22 @@ class Watch:
                     return
                 self._reap()
 
-    def wait_for_reporter(self, pid: int, until: float) -> bool:
+    def wait_for_reporter(self, pid: int) -> bool:
         """Waits for the last report; False when a signal cut it short or its time ran out."""
-        self._reporters[pid] = until
-        while pid in self._reporters:
+        until = self.reporters[pid]
+        while pid in self.reporters:
             if not self._turn(until - time.monotonic()) or time.monotonic() >= until:
-                is_done = pid not in self._reporters
+                is_done = pid not in self.reporters
                 self.end_reporters()
                 return is_done
         return True
 
     def end_reporters(self, now: float = float("inf")) -> None:
         """Ends the reporters whose time is up, each with all that it started; one that hangs in the kernel is left."""
-        for pid in [pid for pid, until in self._reporters.items() if now >= until]:
+        for pid in [pid for pid, until in self.reporters.items() if now >= until]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-            del self._reporters[pid]
+            del self.reporters[pid]
 
     def end_sentinel(self) -> None:
         """Ends the sentinel; copiers end with the job's last writer, which may outlive us."""
@@ -119,7 +119,7 @@ class Watch:
             os.waitpid(self._sentinel, 0)
 
     def _pause_s(self) -> float:
-        moments = list(self._reporters.values())
+        moments = list(self.reporters.values())
         if self.hang_after_s is not None:
             moved = self.board.last()
             since = moved if moved > self._hang_reported else time.monotonic()  # reported: only look whether it moves
@@ -153,8 +153,8 @@ class Watch:
                 os.kill(self.job, number)
             except ProcessLookupError:
                 return
-        if number in PREEMPTING and not self._reporters:
-            self._report(signal.Signals(number).name, is_silent=False)
+        if number in PREEMPTING and not self.reporters:
+            self.ask(signal.Signals(number).name, is_silent=False)
 
     def _reached_group(self, number: int) -> bool:
         """Whether the signal came to the whole process group, and so to the job, already."""
@@ -173,7 +173,7 @@ class Watch:
                 pid, status = ended
                 if pid == self.job:
                     self.status = status
-                self._reporters.pop(pid, None)
+                self.reporters.pop(pid, None)
                 for stream in [stream for stream in self.streams if stream.copier == pid]:
                     self._replace(stream, status)
 
@@ -192,15 +192,11 @@ class Watch:
 
     def _look_for_silence(self) -> None:
         moved = self.board.last()
-        if self.hang_after_s is None or self._reporters or moved <= self._hang_reported:
+        if self.hang_after_s is None or self.reporters or moved <= self._hang_reported:
             return
         if time.monotonic() - moved >= self.hang_after_s:
             self._hang_reported = time.monotonic()
-            self._report(f"no output for {self.hang_after_s:g} s", is_silent=True)
-
-    def _report(self, reason: str, *, is_silent: bool) -> None:
-        if asked := self.ask(reason, is_silent=is_silent):
-            self._reporters[asked[0]] = asked[1]
+            self.ask(f"no output for {self.hang_after_s:g} s", is_silent=True)
 
 
 def _readable(*fds: int, pause_s: float | None = None) -> set[int]:

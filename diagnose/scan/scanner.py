@@ -93,15 +93,6 @@ class Scanner:
         self._scan.prune()
         return self._scan
 
-    def pass_by(self, data: bytes) -> None:
-        """Count the lines of what is known to hold nothing; what was open ends here."""
-        self._settle()
-        self._surroundings.open.clear()
-        self._ring.clear()
-        self._scan.bytes += len(data)
-        self._scan.lines += data.count(b"\n")
-        self._scan.is_blank = False
-
     # --- hits -----------------------------------------------------------------------------------------------
 
     def _match(self, block: TextBlock, found: list[tuple[int, int]]) -> None:

@@ -14,11 +14,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ..catalogue.load import Catalogue
-from ..catalogue.matcher import Matcher
-from ..catalogue.rule import Rule
 from ..errors import SourceError
 from ..scan.scan import Scan, SourceScan, merge
-from ..scan.scan_rules import mark_rules
 from ..scan.scanner import Scanner, ScanRules
 from ..sources.blocks import read_blocks
 from ..sources.bounds import Deadline
@@ -51,18 +48,31 @@ class Log:
 
 
 class GrowingFiles:
-    """Follows the files that paths, folders and patterns stand for, also those that appear later."""
+    """Follows the files that paths, folders and patterns stand for, also those that appear later, and scans them."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], catalogue: Catalogue) -> None:
         if not patterns:
             raise SourceError("watch: name the logs, folders or patterns to follow")
-        self._patterns = patterns
+        self.catalogue, self._patterns, self._rules = catalogue, patterns, ScanRules(catalogue)
+        self._logs: list[Log] = []  # that were read
         self._followed: dict[Inode, Log] = {}
         self._given: set[str] = set()  # names of what was rotated away
         self.unread: dict[str, str] = {}  # path -> why it cannot be followed
 
-    def added(self) -> Iterator[tuple[Log, bytes]]:
-        """Yield what was added since the last call, until every file is read to its end."""
+    def read_on(self) -> list[str]:
+        """Read what was added; yield the names of the files that grew."""
+        return list(dict.fromkeys([log.name for log, data in self._added() if self._add(log, data)]))
+
+    def scan(self) -> Scan:
+        """Yield the scan of everything so far, as if it had been read in one go."""
+        found = Scan(catalogue=self._rules.key)
+        for log in sorted(self._logs, key=lambda log: log.name):
+            found.sources[log.name] = scan = log.scan()
+            found.gaps += [f"{log.name}: {gap}" for gap in scan.gaps]
+        return found
+
+    def _added(self) -> Iterator[tuple[Log, bytes]]:
+        """What was added since the last call, until every file is read to its end."""
         self._look_around()
         for inode, known in list(self._followed.items()):
             log = known
@@ -116,90 +126,18 @@ class GrowingFiles:
             log.name = next(name for n in range(1, MAX_FILES) if (name := f"{log.path}.{n}") not in taken)
             self._given.add(log.name)
 
-
-class GrowingScan:
-    """The scan of files that grow."""
-
-    def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
-        self._files, self._rules, self._sieve = files, ScanRules(catalogue), Sieve(catalogue)
-        self._logs: list[Log] = []  # that were read
-
-    def read_on(self) -> list[str]:
-        """Read what was added; yield the names of the files that grew."""
-        return list(dict.fromkeys([log.name for log, data in self._files.added() if self._add(log, data)]))
-
-    def scan(self) -> Scan:
-        """Yield the scan of everything so far, as if it had been read in one go."""
-        found = Scan(catalogue=self._rules.key)
-        for log in sorted(self._logs, key=lambda log: log.name):
-            found.sources[log.name] = scan = log.scan()
-            found.gaps += [f"{log.name}: {gap}" for gap in scan.gaps]
-        return found
-
     def _add(self, log: Log, added: bytes) -> bool:
-        scan = log.scan()
-        begun = scan if scan.bytes >= KNOWN_BYTES else None
-        if log.source is None or (begun is None and not log.source.header):
+        if log.source is None or not (log.offset - len(added) >= KNOWN_BYTES or log.source.header):
             found = list(find_sources([log.path], Deadline()))  # told by its beginning; of an archive there are many
             source = found[0] if len(found) == 1 and (found[0].seekable or found[0].skipped) else None
             if source is None or source.skipped is not None:
-                self._files.unread[log.path] = (source and source.skipped) or "not a log that can be followed"
+                self.unread[log.path] = (source and source.skipped) or "not a log that can be followed"
                 return False
             if log.source is None:
                 self._logs.append(log)
             log.source = source
-        for data, is_worth in self._sieve.pieces(added, len(begun.progress)) if begun else [(added, True)]:
-            log.scanner = log.scanner or Scanner(self._rules, log.name, log.source.kind)
-            if is_worth:
-                piece = replace(log.source, path=None, seekable=False, size=len(data), stream=io.BytesIO(data))
-                for block in read_blocks(piece, find_marks=self._rules.marks_of):
-                    log.scanner.feed(block)
-            else:
-                log.scanner.pass_by(data)
+        log.scanner = log.scanner or Scanner(self._rules, log.name, log.source.kind)
+        piece = replace(log.source, path=None, seekable=False, size=len(added), stream=io.BytesIO(added))
+        for block in read_blocks(piece, find_marks=self._rules.marks_of):
+            log.scanner.feed(block)
         return True
-
-
-# --- what is worth a scan --------------------------------------------------------------------------------------------
-
-SMALL_BYTES = 8 << 10  # of what is worth reading as a whole
-BEFORE_BYTES, AFTER_BYTES = 8 << 10, 16 << 10  # around a word: who speaks, and the rest of what it begins
-LATEST_BYTES, VOICE_BYTES = 2 << 10, 256  # the last steps: so much, and so much more for each who prints any
-DULL = (None, "progress", "identity", "fact")  # what context tells of, and the start of a log is read for
-
-
-class Sieve:
-    """Finds the words of causes, tracebacks, ends and phases."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        marks = mark_rules()
-        self._find = Matcher([*(rule for rule in catalogue.rules.values() if _is_telling(rule)), *marks]).find
-
-    def pieces(self, data: bytes, voices: int) -> Iterator[tuple[bytes, bool]]:
-        """Yield the text in pieces of whole lines, each with whether it is worth a scan; `voices` print steps in it."""
-        done = 0
-        for start, stop in self._spans(data, LATEST_BYTES + voices * VOICE_BYTES):
-            if start > done:
-                yield data[done:start], False
-            yield data[start:stop], True
-            done = stop
-
-    def _spans(self, data: bytes, latest_bytes: int) -> list[tuple[int, int]]:
-        """Where pieces that are worth it begin and end, in order; the last ends with the text."""
-        size = len(data)
-        if size <= SMALL_BYTES:
-            return [(0, size)]
-        found: list[tuple[int, int]] = []
-        for at in [*(end for end, _ in self._find(data)), size]:
-            first = size - latest_bytes if at == size else at - BEFORE_BYTES
-            start = data.rfind(b"\n", 0, max(first, 0)) + 1
-            stop = data.find(b"\n", at + AFTER_BYTES) + 1 or size
-            if found and start <= found[-1][1]:
-                start, stop = found[-1][0], max(stop, found[-1][1])
-                found.pop()
-            found.append((start, stop))
-        return found
-
-
-def _is_telling(rule: Rule) -> bool:
-    is_broad = rule.generic and rule.match == "traceback"  # `Error`, where a traceback's head tells the same
-    return not is_broad and (rule.role not in ("context", "harmless") or rule.tells not in DULL)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ..catalogue.load import Catalogue
 from ..engine import reduce, tell
 from ..job.event import Event
 from ..lines.rank_ranges import named_ranks
@@ -19,7 +18,7 @@ from ..report.phrases import clip, one_line
 from ..report.redaction import without_secrets
 from ..report.report import Report
 from ..report.translation import Translator
-from .growth import GrowingFiles, GrowingScan
+from .growth import GrowingFiles
 
 CPU_SHARE = 0.02  # of one core
 MAX_PAUSE_S = 60.0
@@ -41,36 +40,27 @@ class Said:
     cause: str = ""
 
 
-@dataclass(slots=True)
 class Watcher:
     """Follows one job."""
 
-    files: GrowingFiles
-    catalogue: Catalogue
-    translator: Translator
-    quiet_s: float | None = None
-    interval_s: float = 2.0
-    clock: Callable[[], float] = time.monotonic
-    cpu: Callable[[], float] = time.process_time
-    _scan: GrowingScan = field(init=False)
-    _standing: Standing = field(init=False)
-    _known: set[tuple[str, str, int | None]] = field(init=False, default_factory=set)  # errors said: rule, file, rank
-    _names: set[str] = field(init=False, default_factory=set)
-    _grew: float = field(init=False, default=0.0)
-    _spent_s: float = field(init=False, default=0.0)  # of the processor, by the last look
-    _outcome: str = field(init=False, default="")
-    _steps: dict[int, int] = field(init=False, default_factory=dict)
-    _ended: frozenset[int] = field(init=False, default=frozenset())
-
-    def __post_init__(self) -> None:
-        self._scan = GrowingScan(self.files, self.catalogue)
-        self._standing = Standing(self.quiet_s)
-        self._grew = self.clock()
+    def __init__(
+        self, files: GrowingFiles, translator: Translator, quiet_s: float | None = None,
+        interval_s: float = 2.0, clock: Callable[[], float] = time.monotonic, cpu: Callable[[], float] = time.process_time,
+    ) -> None:  # fmt: skip
+        self.files, self.translator, self.interval_s = files, translator, interval_s
+        self.clock, self.cpu = clock, cpu
+        self._standing = Standing(quiet_s)
+        self._known: set[tuple[str, str, int | None]] = set()  # errors said: rule, file, rank
+        self._names: set[str] = set()
+        self._grew, self._spent_s = clock(), 0.0  # when, and of the processor, by the last look
+        self._outcome = ""
+        self._steps: dict[int, int] = {}
+        self._ended: frozenset[int] = frozenset()
 
     def look(self) -> list[Said]:
         """Read what was added; yield what changed."""
         began = self.cpu()
-        grown, now = self._scan.read_on(), self.clock()
+        grown, now = self.files.read_on(), self.clock()
         self._grew = now if grown else self._grew
         said = [Said("file", f"following {name}", place=name) for name in grown if name not in self._names]
         self._names.update(grown)
@@ -89,7 +79,7 @@ class Watcher:
 
     def report(self) -> Report:
         """Yield the report on everything so far, as of a finished job."""
-        return tell(self._scan.scan(), self.catalogue, translator=self.translator)
+        return tell(self.files.scan(), self.files.catalogue, translator=self.translator)
 
     @property
     def has_read(self) -> bool:
@@ -98,7 +88,7 @@ class Watcher:
 
     def _changes(self, now: float, grew: bool) -> Iterator[Said]:
         if grew:
-            found = reduce(self._scan.scan(), self.catalogue)
+            found = reduce(self.files.scan(), self.files.catalogue)
             ranks, failures = found.job.ranks, found.job.failures()
             self._outcome = found.verdict.outcome
             self._steps = {rank: p.last_step for rank, p in ranks.items() if p.last_step is not None}

@@ -15,7 +15,7 @@ from diagnose.hooks import reporter
 from diagnose.hooks.gather import SharedFolder
 from diagnose.hooks.kept import open_new
 from diagnose.hooks.reporter import write_scan
-from diagnose.hooks.request import HookRequest
+from diagnose.hooks.request import Config, HookRequest
 from diagnose.report.redaction import without_secrets
 from diagnose.report.written_files import claim_file, make_private_folder, open_named, write_whole
 from diagnose.scan.scan import scan_from_json
@@ -114,7 +114,7 @@ def test_a_report_for_all_is_for_its_owner_only_and_no_secret_is_said(tmp_path: 
     log.write_text(LOG, encoding="utf-8")
     shared = tmp_path / "shared"
     request = HookRequest(
-        "exit code 1", time.monotonic() + 250, inputs=(str(log),), shared=str(shared), node="n1", nodes=1, label="job",
+        "exit code 1", time.monotonic() + 250, Config(shared=str(shared)), inputs=(str(log),), node="n1", nodes=1, label="job",
     )  # fmt: skip
     reporter.report(request)
 
