@@ -43,7 +43,8 @@ def built(root: Path) -> dict[str, bytes]:
     catalogue = load_rules(fresh=True)
     literals = ScanRules(catalogue).literals
     tables = sorted(path for path in root.glob("diagnose/*/*.yaml") if path.parent.name != "rules")
-    files = {f"{path.parent.name}-{path.stem}.json": json.dumps(yaml.safe_load(path.read_bytes())).encode() for path in tables}
+    plain = {path: json.dumps(yaml.safe_load(path.read_bytes())).encode() for path in tables}
+    files = {f"{path.parent.name}-{path.stem}.json": data for path, data in plain.items()}
     assert len(files) == len(tables), "two tables of one name"
     files["catalogue.json"] = to_bytes(catalogue)
     with suppress(ImportError):  # a system for which it has no wheel

@@ -150,9 +150,14 @@ class TextBlock:
         return [x for x in self._before if x[0] < below][-count:] if count > 0 else []
 
     def number(self, at: int) -> int:
-        """Yield the number of the line at offset `at`: mostly one behind the one that was asked for last."""
-        place, number = self._counted if at >= self._counted[0] else (0, self.base + 1)
-        number += self.data.count(b"\n", place, at)
+        """Yield the number of the line at offset `at`: mostly one near the one that was asked for last."""
+        place, number = self._counted
+        if at >= place:
+            number += self.data.count(b"\n", place, at)
+        elif place - at < at:
+            number -= self.data.count(b"\n", at, place)
+        else:
+            number = self.base + 1 + self.data.count(b"\n", 0, at)
         self._counted = at, number
         return number
 
