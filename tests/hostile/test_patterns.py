@@ -59,7 +59,6 @@ for module in modules:
             source = sources[module.__name__] if name.startswith("_") else "".join(sources.values())
             how = sorted(set(re.findall(rf"\\b{name}\\.({METHODS})\\b", source)))
             say(value.pattern, value.flags & ~re.UNICODE, how, f"{module.__name__}.{name}")
-sys.modules["diagnose.report.secrets"]._kinds()
 for source, flags, module in (row for row in of_tables if row[0] not in seen):
     say(source, flags, sorted(set(re.findall(rf"\\.({METHODS})\\(", sources[module]))), f"{module}, of a table")
 for row in gc.get_objects():
