@@ -69,11 +69,12 @@ def left_cause(ends: Iterable[Event]) -> str:
 def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     """Yield what the rank began last, and had not ended, when another one reported its wait; None where nothing tells.
 
-    Lines of no rank speak for rank 0; those of its host, for the one there that did not come.
+    Lines of no rank speak for rank 0; those that one host alone has, for the one there that did not come.
     """
     unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
     if info.rank:
-        unplaced = [e for e in unplaced if info.host is not None and e.host == info.host]
+        elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
+        unplaced = [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
     own = [e for e in (*info.events, *unplaced) if e.rule.tells in ("activity", "activity-end", "finished")]
     own = [e for e in own if e.source != before.source or (e.line or 0) < (before.line or 0)]
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)

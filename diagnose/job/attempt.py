@@ -10,6 +10,8 @@ from .identity_table import Places
 from .job import CERTIFICATES, Job
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
+HISTORY_S = 120.0  # longer than ranks go on after one of them has died
+BUFFERED_LINES = 60  # within which a process that has died still prints
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
@@ -67,6 +69,38 @@ def decisive_attempt(events: Sequence[Event], signs: Iterable[Event]) -> int:
     alive += [e.attempt for e in events if e.rule.tells == "finished"]
     reached = min(last, max(alive, default=max(failed, default=last)))
     return reached if reached in failed else last
+
+
+# --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
+
+
+def restarted_until(job: Job) -> dict[tuple[str, str | None], int]:
+    """Yield by file and host the line above which all is of processes that were ended and started anew."""
+    sent = [e for e in job.telling("signal-sent") if e.fields.get("pid") is not None]
+    ended = {(e.source, e.host) for e in sent}
+    exits = (e for e in job.telling("exit") if e.role in FAILING and (e.source, e.host) in ended)
+    lowest: dict[str, int] = {}  # by file, the last line with a step
+    latest: dict[str, float] = {}  # by host, the last time of one
+    for sign in (sign for source in job.sources for _, sign in source.progress) if sent else ():
+        lowest[sign.source] = max(lowest.get(sign.source, 0), sign.line or 0)
+        if sign.stamp is not None and sign.time is not None:
+            latest[sign.host or ""] = max(latest.get(sign.host or "", sign.time), sign.time)
+    until: dict[tuple[str, str | None], int] = {}
+    of_all = max(latest.values(), default=None)
+    for end in (*sent, *exits):
+        own = (latest[host] for host in {"", end.host or ""} if host in latest)  # who names no host may be of any
+        if _went_on(end, lowest.get(end.source), max(own, default=None) if end.host else of_all):
+            until[end.source, end.host] = max(until.get((end.source, end.host), 0), end.line or 0)
+    return until
+
+
+def _went_on(end: Event, lowest: int | None, latest: float | None) -> bool:
+    """Whether a step is printed so much later that it is not of the processes which were ended."""
+    if lowest is not None and lowest < (end.line or 0):
+        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
+    if end.time is not None and latest is not None:
+        return latest > end.time + HISTORY_S
+    return lowest is not None and lowest > (end.end_line or 0) + BUFFERED_LINES
 
 
 def ended_before(job: Job) -> dict[str, int]:

@@ -147,6 +147,13 @@ def find_who_gave_up(job: Job) -> set[int]:
     return {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.place in places}
 
 
+def find_elsewhere(job: Job) -> set[int]:
+    """Who lost a peer in another operation than all that others waited for in vain: who is late would come to theirs."""
+    waited = {call.operation for _, call in find_waits(job, "collective-timeout").values()}
+    lost = {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.operation not in waited}
+    return lost if waited else set()
+
+
 def _call(event: Event) -> Call | None:
     """The collective that a traceback ends in: the first call of a library below the program's own innermost line."""
     frames = event.traceback.frames if event.traceback is not None else ()

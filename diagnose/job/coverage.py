@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -76,3 +76,9 @@ def torn_source(sources: Iterable[SourceEvents]) -> str:
         if last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0):
             return source.name
     return ""
+
+
+def is_cut(sources: Sequence[SourceEvents]) -> bool:
+    """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
+    torn = (tb for s in sources for tb in s.tracebacks if tb.form == "headless" and tb.line <= TORN_LINES)
+    return any(torn) or torn_source(sources) != ""

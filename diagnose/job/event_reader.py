@@ -66,7 +66,7 @@ class EventReader:
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         # with what a warning names alone: `WARNING: OSError: …`
-        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames)
+        unheard = quoted.union(tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)
         heard = [e for e in found if e.traceback is None or is_heard(e.traceback, unheard)]
         for order, event in enumerate(events := sift(heard)):
             event.order = order
@@ -132,7 +132,20 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
         if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
             continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, place), event)
-    return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))
+    return tuple(_whole(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))))
+
+
+def _whole(events: list[Event]) -> Iterator[Event]:
+    """Yield the events, in order, without the rest of a block that was read from its first line already."""
+    last: dict[str | None, Event] = {}  # by what they tell
+    for event in events:
+        if event.rule.match == "block":
+            block = last.get(event.rule.tells)
+            told, said = ({k: v for k, v in e.fields.items() if v is not None} for e in (event, block or event))
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and told.items() < said.items():
+                continue  # less than the block in which it begins, and nothing else
+            last[event.rule.tells] = event
+        yield event
 
 
 @lru_cache(1024)

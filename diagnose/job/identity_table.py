@@ -1,6 +1,6 @@
 """The identity table: which rank is which process, local rank, GPU and actor, and on which host.
 
-Short and full names, an address and the host that states it are one host.
+Short and full names, a pod and the node that it has to itself, an address and the host that states it are one host.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Places:
     source_host: dict[str, str] = field(default_factory=dict)
     alias: dict[str, str] = field(default_factory=dict)  # another name of a host -> the one used for it
     rank_of_pid: dict[tuple[str, int], int | None] = field(default_factory=dict)  # (host or "", pid); None: of several
+    rank_started: dict[tuple[str, int], int] = field(default_factory=dict)  # the same, as a launcher says what it starts
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
@@ -44,6 +45,7 @@ class Places:
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
+    hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int | None] = field(default_factory=dict)  # (host or "", PCI address) -> index
     rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -53,6 +55,7 @@ class Places:
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
+    has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
 
     @property
@@ -142,7 +145,7 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     for name in (n for n in heard if n not in HERE and not ADDRESS.match(n)):
         by_label[name.partition(".")[0]].add(name)
     full = {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
-    places.alias = full
+    places.alias = {**full, **_nodes_of_pods(places, sources)}
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
 
@@ -158,3 +161,19 @@ def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) ->
         around = [folder for folder in folders if folder in hosts]
         if named or around:
             places.source_host[source.name] = max(named, key=len) if named else around[-1]
+
+
+def _nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> dict[str, str]:
+    """The node on which Kubernetes put each pod, where something is told of it, and no other pod is there.
+
+    Of two pods on one node, each counts its own processes and GPUs from 0.
+    """
+    nodes: dict[str, set[str]] = defaultdict(set)
+    pods: dict[str, set[str]] = defaultdict(set)
+    told = {e.fields["host"] for s in sources for e in s.events if e.fields.get("host")} | set(places.source_host.values())
+    for event in (e for s in sources for e in s.events if e.fields.get("node") and e.rule.role in ("harmless", "context")):
+        pod, node = event.fields.get("pod") or event.fields.get("host"), str(event.fields["node"])
+        if pod:
+            nodes[str(pod)].add(node)
+            pods[node].add(str(pod))
+    return {pod: min(on) for pod, on in nodes.items() if len(on) == 1 and on <= told and len(pods[min(on)]) == 1}

@@ -19,6 +19,7 @@ from .identity_table import HERE, MAX_RANK, OF_ITSELF, Places, as_rank, labelled
 from .rank import place_all
 from .world import learn_world, widen_world
 
+MAX_LEFT = 1 << 16
 MAX_ASKED_S = 1.0  # that a user's pattern may take on one name
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
 FEWEST_OF_ALL = 2  # where they count from 0 without a gap, as the logs of all ranks do
@@ -85,12 +86,15 @@ def set_jobs_apart(
             jobs[int(identity.job)].append(source)
     if len(jobs) < 2:
         return list(sources), []
-    failed = {n: any(e.role in FAILING for s in of_it for e in s.events) for n, of_it in jobs.items()}
-    decisive = max(jobs, key=lambda number: (failed[number], number))
+    decisive = max(jobs, key=lambda number: (_failed(jobs[number]), number))
     apart = [(number, of_it) for number, of_it in sorted(jobs.items()) if number != decisive]
     left_out = {s.name for _, of_it in apart for s in of_it}
-    others = [JobApart(f"Slurm job {n}", tuple(sorted(s.name for s in of_it)), failed[n]) for n, of_it in apart]
+    others = [JobApart(f"Slurm job {n}", tuple(sorted(s.name for s in of_it)), _failed(of_it)) for n, of_it in apart]
     return [s for s in sources if s.name not in left_out], others
+
+
+def _failed(sources: Sequence[SourceEvents]) -> bool:
+    return any(e.role in FAILING for s in sources for e in s.events)
 
 
 # --- whose file it is ---------------------------------------------------------------------------------------------
@@ -111,6 +115,7 @@ def _learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
         heard[source.name] = ranks
     if not places.source_rank:
         _learn_numbers(places, heard)
+    _count_on_in_attempts(places)
 
 
 def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
@@ -127,6 +132,19 @@ def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
             places.source_rank.update(numbers)
 
 
+def _count_on_in_attempts(places: Places) -> None:
+    """torchrun numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
+    folders = {n: p.local_rank for n, p in places.by_source.items() if p.kind == "torchrun" and p.local_rank is not None}
+    firsts: dict[str, set[int]] = defaultdict(set)
+    for name, local in folders.items():
+        if name in places.source_rank:
+            firsts[name.rsplit("/", 2)[0]].add(places.source_rank[name] - local)
+    for name, local in folders.items():
+        first = firsts.get(name.rsplit("/", 2)[0], set())
+        if len(first) == 1:
+            places.source_rank.setdefault(name, min(first) + local)
+
+
 # --- which process it is ------------------------------------------------------------------------------------------
 
 
@@ -135,7 +153,8 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
         for event in source.telling("identity", "exit"):
             _learn_event(places, event)
         for p in source.speakers:
-            host = places.host(p.host)
+            if host := places.host(p.host):
+                places.hosts_seen.add(host)
             if p.rank is not None:
                 places.remember(p.rank, host or places.host(p.pod), p.local_rank, p.pid)
             elif p.pid is not None and (label := labelled_rank(p)) is not None:
@@ -145,10 +164,23 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
             places.remember(rank, places.source_host.get(source.name), path.local_rank, path.pid)
     _forget_relays(places, sources)
     _learn_tasks(places, sources)
+    _learn_blocks(places)
+    _learn_started(places, sources)
     for source in sources:  # `Xid (PCI:0000:3d:00): 79, pid='<unknown>'`, and a second later `154, pid=2403331`
         for event in (e for e in source.events if e.fields.get("pci") and isinstance(e.fields.get("pid"), int)):
             where = places.host(event.speaker.host) or places.source_host.get(source.name, "")
             _learn_pci(places, event, places.rank_of_pid.get((where, event.fields["pid"])))
+
+
+def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`process 26811 spawned with command: [… '--local_rank=3' …]`: the kernel may say that it killed that process."""
+    for event in (e for s in sources for e in s.telling("identity") if e.fields.get("rank") is None):
+        pid, local = event.fields.get("pid"), as_rank(event.fields.get("local_rank"))
+        host = places.host(event.speaker.host) or places.source_host.get(event.source, "")
+        if isinstance(pid, int) and local is not None:
+            rank = local if places.is_one_node else places.rank_of_local.get((host, local)) if host else None
+            if rank is not None:
+                places.rank_started.setdefault((host, pid), rank)
 
 
 def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -201,8 +233,8 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
 def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     """Learn whether Slurm's tasks are ranks, and of those that ended their hosts: `srun: error: node7: tasks 8-15: …`.
 
-    They are not where a task bears another rank, or where an agent starts one process for each GPU: then the tasks are the
-    agents, one a node. One a node is all that may be known of them; then they count for nobody.
+    They are not where a task bears another rank, where ranks are many more, or where an agent starts one process for each
+    GPU: then the tasks are the agents, one a node. One a node is all that may be known of them; then they count for nobody.
     """
     paths = {name: path.task for name, path in places.by_source.items() if path.task is not None}
     both = [(p.task, p.rank) for s in sources for p in s.speakers if p.task is not None and p.rank is not None]
@@ -212,13 +244,33 @@ def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     matched = any(task == rank > 0 for task, rank in both)
     named = [e.fields for e in told if e.fields.get("host") and isinstance(e.fields.get("ranks"), list)]
     is_one_each = len({f["host"] for f in named}) > 2 and all(len(f["ranks"]) == 1 for f in named) and not both
-    are_agents = (has_agent and not matched) or is_one_each
+    tasks = {*paths.values(), *(p.task for s in sources for p in s.speakers if p.task is not None)}
+    world = (places.world_size or 0) if places.is_world_stated else 0
+    are_few = bool(tasks) and len(tasks) * 2 <= world and max(tasks) * 2 < world and not matched
+    too_many = places.stated_size is not None and max(tasks, default=-1) >= places.stated_size
+    are_agents = (has_agent and not matched) or is_one_each or are_few or too_many
     places.tasks_are_ranks = all(task == rank for task, rank in both) and not are_agents
     if not places.tasks_are_ranks:
         return
     if matched:  # `job-77_12.out` of a rank whose words nobody knows
-        places.source_rank = {**paths, **places.source_rank}
+        spoken = {s.name for s in sources if s.speakers}
+        places.source_rank = {**{name: task for name, task in paths.items() if name in spoken}, **places.source_rank}
     for fields in named:
         for task in fields["ranks"]:
             if as_rank(task) is not None:
                 places.remember(task, places.host(fields["host"]))
+
+
+def _learn_blocks(places: Places) -> None:
+    """Launchers give each host a block of ranks that follow one another, all of the same size: the rest can be told."""
+    hosts = sorted(set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen)
+    world = min(places.world_size or 0, MAX_LEFT)
+    size = world // max(len(hosts), 1)
+    blocks = {(rank // max(size, 1), host) for rank, host in places.host_of.items()}
+    is_apart = len({block for block, _ in blocks}) == len({host for _, host in blocks}) == len(blocks)
+    fits = is_apart and all(rank % max(size, 1) == local for rank, local in places.local_of.items())
+    if len(hosts) < 2 or not size or size * len(hosts) != world or not places.is_world_stated or not fits:
+        return
+    for block, host in blocks:
+        for local in range(size):
+            places.remember(block * size + local, host, local)

@@ -118,6 +118,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the file", places.source_rank.get(event.source)
     if pid is not None:
         yield "the process id", _with_pid(places, event, pid)
+        yield "the process id", places.rank_started.get((host, pid)) if tells == "killed" else None
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", _with_pid(places, event, path.pid)
     if not about_other and speaker.actor is not None and speaker.pid is not None:
@@ -182,5 +183,5 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        is_counted = pci is not None and places.is_one_node  # a process may see some GPUs only
+        is_counted = pci is not None and places.is_one_node and places.has_processes  # a process may see some GPUs only
         yield "the GPU index on the only node", device if is_counted else None

@@ -6,19 +6,20 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import NUMBERED, ended_before, reborn_at
+from .attempt import BUFFERED_LINES, HISTORY_S, NUMBERED, ended_before, reborn_at, restarted_until
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import CRASHES, is_terminated
 
-HISTORY_S = 120.0  # longer than ranks go on after one of them has died
-BUFFERED_LINES = 60  # within which a process that has died still prints
+BUFFERED_S = 3.0  # within which a process that has died still prints
 ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
@@ -34,7 +35,8 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    began_s, outlived, reborn, ended = _began(job), _Outlived(job), reborn_at(job), ended_before(job)
+    until, began_s, outlived = restarted_until(job), _began(job), _Outlived(job)
+    reborn, ended = reborn_at(job), ended_before(job)
     # files that tell of the attempts they hold, by a line or by their name; of the others only lines with a clock do
     numbered = {e.source for e in job.events if e.rule.tells == "attempt"}
     numbered |= {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
@@ -43,6 +45,7 @@ def set_aside(job: Job) -> None:
         if (e.attempt != job.attempt and (e.source in numbered or (e.stamp is not None and e.time is not None)))
         or (e.line or 0) < reborn.get(e.source, 0)
         or (e.line or 0) <= ended.get(e.source, 0)
+        or (e.line or 0) <= until.get((e.source, e.host), until.get((e.source, None), 0))
         or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
     ]  # fmt: skip
     before = set(earlier)
@@ -82,6 +85,7 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
+    still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
     def of(cls, source: SourceEvents) -> _Stream | None:
@@ -92,7 +96,7 @@ class _Stream:
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training)
+        return cls(min(lines), max(lines), max(times, default=None), is_training, BUFFERED_LINES * len(source.progress))
 
 
 class _Outlived:
@@ -102,9 +106,11 @@ class _Outlived:
         self._job = job
         self._sources = {s.name: s for s in job.sources}
         self._streams = {s.name: _Stream.of(s) for s in job.sources}
+        done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
         self._done: dict[str, list[Event]] = defaultdict(list)  # by source
-        for end in (e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"):
+        for end in done:
             self._done[end.source].append(end)
+        self._timed = sorted((e for e in done if e.has_own_time and e.time is not None), key=attrgetter("time"))
         deaths = ((rank, info.death) for rank, info in job.ranks.items())
         self._died_alone = {r for r, death in deaths if death and death.rule.tells == "exit" and not is_terminated(death)}
         self._gone_past = _undone(job.events) | _caught(job.events)
@@ -131,12 +137,16 @@ class _Outlived:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
         if event.cause in FROM_OUTSIDE:
             return False
-        return any(self._is_over(event, end) for end in self._done.get(event.source, ()) if end.attempt >= event.attempt)
+        ends = self._done.get(event.source, [])
+        if event.has_own_time and event.time is not None:
+            later = bisect_right(self._timed, event.time + HISTORY_S, key=attrgetter("time"))
+            ends = [*ends, *self._timed[later:]]
+        return any(self._is_over(event, end) for end in ends if end.attempt >= event.attempt)
 
     def _is_over(self, event: Event, end: Event) -> bool:
         # A process, of whichever rank, may break down within the moment below the end: ranks are done together.
         stream, gap_s = self._streams[event.source], (event.time or end.time or 0.0) - (end.time or event.time or 0.0)
-        is_below = (event.line or 0) > (end.line or 0)
+        is_below = event.source == end.source and (event.line or 0) > (end.line or 0)
         is_below &= stream is None or stream.last <= (end.line or 0) + BUFFERED_LINES  # no second stage of the work
         if is_below and event.cause in CRASHES and gap_s < CAUGHT_S and self._is_noise(event):
             return True
@@ -145,25 +155,35 @@ class _Outlived:
         of_all = end.rule.teller == "job"
         if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
-        return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
+        if event.source == end.source:
+            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
+        return (end.time or 0.0) > (event.time or 0.0) + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
 
     def _goes_on_itself(self, event: Event) -> bool:
-        """Whether the same rank takes steps in the same file, below what it may print of its buffers after an error."""
+        """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
         info = self._job.ranks.get(event.rank) if event.rank is not None else None
         sign = info.last_sign if info is not None else None
-        if sign is None or sign.attempt < event.attempt or sign.source != event.source:
+        if sign is None or sign.attempt < event.attempt:
             return False
-        is_shown_again = sign.stamp is not None and _is_before(sign.time, event)  # as where logs were joined into one file
-        return not is_shown_again and (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES
+        if sign.source != event.source:
+            is_timed = event.stamp is not None and sign.stamp is not None
+            soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
+            return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
+        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
+            return False  # as where logs were joined into one file
+        if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
+            return True
+        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
+        return is_timed and (sign.time or 0.0) > (event.time or 0.0) + BUFFERED_S
 
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
         if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
-            return False  # or steps that are shown again
+            return False  # or steps that are shown again, as where logs were joined into one file
         is_later = stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
         if event.rule.tells in ENDS:  # a script that tries again, or the next job that writes into this file
-            return stream.is_training and is_later
+            return stream.is_training and (is_later or stream.last > (event.end_line or 0) + stream.still)
         if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):

@@ -18,6 +18,8 @@ NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
 OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command or a launcher tells
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
            "_REDUCE_SCATTER_BASE": ("numel_in", "numel_out"), "REDUCE_SCATTER": ("numel_in", "numel_out")}  # fmt: skip
+# What the kernel, too, says of processes, and what is printed of machines and not of a job.
+OF_MACHINES = frozenset((None, "", "fact", "killed", "signal-received"))
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -46,10 +48,18 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     both = [[as_rank(e.fields.get(x)) for x in ("rank", "local_rank")] for s in sources for e in s.telling("exit")]
     is_later_node = any(p.node_rank for p in places.by_source.values())
     is_later_node |= any(None not in pair and pair[0] != pair[1] for pair in both)
+    places.has_processes = given is not None or any(map(_speaks_of_a_job, sources))
     # Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs.
     largest = (counts or 8) if places.world_from == STATED else max(counts, most, 8)
     fits = places.world_size is None or places.world_size <= largest
     places.is_one_node = nodes <= 1 and not is_later_node and fits
+
+
+def _speaks_of_a_job(source: SourceEvents) -> bool:
+    """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
+    is_named = any({p.actor, p.rank, p.local_rank} != {None} for p in source.speakers)
+    is_seen = is_named or source.tracebacks or source.stacks or source.progress
+    return bool(is_seen) or any(e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def widen_world(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -87,7 +97,7 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         ended = {e.fields.get("pid") for e in source.telling("signal-sent")} - {None}
         if ended:
             failed = {e.fields.get("pid") for e in source.telling("exit")} - {None}
-            most = max(most, len(ended | failed))
+            most = max(most, len(ended | failed) // _starts(source))
         last = (e.fields.get("last_local_rank") for e in source.telling("exit"))  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
@@ -99,6 +109,15 @@ def _agents(places: Places, sources: Sequence[SourceEvents]) -> int:
     tasks = [as_rank(task) or 0 for f in told if isinstance(f.get("ranks"), list) for task in f["ranks"]]
     has_agent = any(f.get("local_rank") is not None for f in told)
     return max(len({places.host(f["host"]) for f in told if f.get("host")}), max(tasks, default=-1) + 1 if has_agent else 0)
+
+
+def _starts(source: SourceEvents) -> int:
+    """How often a launcher started its processes: a local rank has another process each time."""
+    pids: dict[object, set[object]] = defaultdict(set)
+    for event in source.telling("exit"):
+        if event.fields.get("pid") and event.fields.get("local_rank") is not None:
+            pids[event.fields["local_rank"]].add(event.fields["pid"])
+    return max([1, *map(len, pids.values())])
 
 
 def _nodes_asked_for(source: SourceEvents) -> int:

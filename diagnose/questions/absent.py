@@ -2,21 +2,22 @@
 
 A watchdog reports on each rank that waited. The rank that everybody waited for had not issued the collective, so it has
 nothing to report: the culprit is usually the silent one. Its silence counts only where the report would be here: one may
-be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the
-watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says why the others
-waited.
+be garbled, cut, wrapped or filtered, and what is left of it (`Some NCCL operations have failed`, a status line, the head of
+a traceback, the watchdog's own SIGABRT in a launcher's list) still shows that its rank waited too. What it did last says
+why the others waited.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..job.activity import Phase, last_complaint, last_doing, last_phase, phase_of, wait_for
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of
 from ..job.collectives import (
     GroupTable,
     collective_tables,
     describe,
+    find_elsewhere,
     find_handled,
     find_who_gave_up,
     never_issued,
@@ -30,9 +31,10 @@ from .finding import Certainty, Exhibit, Finding, Sentence
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
+NUMBERS = lazy(r"\d+")
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
-NUMBERS = lazy(r"\d+")
+ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
 
 
@@ -56,9 +58,10 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     came = reported | gave_up
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
-    streams = {job.places.by_source[s.event.source].stream for s in crowd.stuck.values()}
-    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported) if rank < world]
-    here = [i for i in here if i.rank in late or _is_covered(job, i.rank, streams)]
+    waits = [s.event for s in crowd.stuck.values()]
+    streams = {job.places.by_source[e.source].stream for e in waits}
+    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
+    here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and 2 * len(came | late) >= world
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -103,16 +106,17 @@ def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo]) -> Finding:
     usual = crowd.first().event
     ranks, waiting = tuple(sorted(i.rank for i in absent)), sorted(crowd.stuck)
     phase = next((p for i in absent if (p := _phase(job, i, usual))), None)
-    cause, does, seen = wait_for(phase)
-    told = [x.event for x in seen if x.event is not None]
+    shown = [phase.exhibit] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
+    told = [phase.exhibit.event] if phase and phase.exhibit.event else []
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)
-    is_known = len(ranks) == 1 and (ranks[0] in job.ranks or _is_told(job))
-    certainty: Certainty = "likely" if is_known and (phase is None or phase.name != "other-group") else "possible"
-    says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": does}
-    shown = seen or (*last_complaint(job, absent[0]), *last_doing(job, absent[0]))
+    is_sure = (
+        len(ranks) == 1 and (ranks[0] in job.ranks or _is_told(job)) and (phase is None or phase.name != "other-group")
+    )
+    certainty: Certainty = "likely" if is_sure else "possible"
+    says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": phase.says if phase else None}
     fields = {**usual.fields, "activity": phase.name if phase else None}
     return Finding(
-        "absent", cause, Sentence("absent.never-came", says),
+        "absent", phase.cause if phase else STRAGGLER, Sentence("absent.never-came", says),
         (*shown, Exhibit.of_event(usual)), ranks, certainty=certainty, onset=onset, fields=fields,
     )  # fmt: skip
 
@@ -126,7 +130,17 @@ def _who_reported(job: Job) -> set[int]:
     partly = {e.rank for e in job.failures() if e.cause == WAIT and e.rank is not None}
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
-    return told | partly | aborted
+    return told | partly | aborted | _cut_tracebacks(job)
+
+
+def _cut_tracebacks(job: Job) -> set[int]:
+    """Ranks of whose traceback the head is here and the exception is not."""
+    found: set[int | None] = set()
+    for source in job.sources:
+        if cut := {tb.line for tb in source.tracebacks if not tb.exception}:
+            named = (line.prefix.rank for line in source.lines(cut))
+            found.update(job.places.source_rank.get(source.name, rank) for rank in named)
+    return {rank for rank in found if rank is not None}
 
 
 def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
@@ -150,3 +164,24 @@ def _partial(job: Job) -> set[str]:
 def _last_words(source: SourceEvents) -> str:
     last = source.scan.lines + (not source.scan.ends_line)
     return next((line.raw.rstrip() for line in source.lines({last})), "")
+
+
+def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
+    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
+    reporter = min(waits, key=lambda e: (e.source, e.line or 0))
+    fired = min((e.time for e in waits if e.time is not None), default=None)
+    for end in job.telling("exit", "signal-sent", "killed"):
+        if end.rank != info.rank and not _is_of_host(end, info):
+            continue
+        if end.source == reporter.source:
+            return (end.line or 0) < (reporter.line or 0)
+        if end.time is None or fired is None:
+            continue
+        if end.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(end, reporter)):
+            return True
+    return False
+
+
+def _is_of_host(event: Event, info: RankInfo) -> bool:
+    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
+    return info.host is not None and event.host == info.host and event.rule.tells != "killed"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ..job.activity import last_phase
 from ..job.collectives import GroupTable, Stuck, collective_tables, describe
 from ..job.job import Job
 from .finding import Exhibit, Finding, Sentence
@@ -28,25 +29,25 @@ def find(job: Job) -> Iterator[Finding]:
     tables = collective_tables(job)
     for table in tables:
         if len(table.stuck) > 1 and (table.group or len(tables) == 1) and table.is_one_group():
-            yield from _operation(table) or _size(table) or _number(job, table)
+            yield from _operation(job, table) or _size(job, table) or _number(job, table)
     yield from (_together(table) for table in tables if _is_whole_job(job, table))
 
 
-def _operation(table: GroupTable) -> list[Finding]:
+def _operation(job: Job, table: GroupTable) -> list[Finding]:
     seq = table.majority("seq")
     here = [s for s in table.stuck.values() if s.seq == seq and s.op is not None]
-    return _minority(here, "op", DESYNC) if seq is not None else []
+    return _minority(job, here, "op", DESYNC) if seq is not None else []
 
 
-def _size(table: GroupTable) -> list[Finding]:
+def _size(job: Job, table: GroupTable) -> list[Finding]:
     seq, op = table.majority("seq"), table.majority("op")
     if op not in EQUAL_SIZES or seq is None:
         return []
     here = [s for s in table.stuck.values() if s.seq == seq and s.op == op and s.numel_in is not None]
-    return _minority(here, "numel_in", "collective.shape-mismatch")
+    return _minority(job, here, "numel_in", "collective.shape-mismatch")
 
 
-def _minority(here: list[Stuck], field: str, cause: str) -> list[Finding]:
+def _minority(job: Job, here: list[Stuck], field: str, cause: str) -> list[Finding]:
     """The ranks whose `field` differs from what most have; of two equal halves neither is at fault, but who left is."""
     by_value: dict[object, list[Stuck]] = defaultdict(list)
     for stuck in here:
@@ -58,7 +59,7 @@ def _minority(here: list[Stuck], field: str, cause: str) -> list[Finding]:
     crowd, *others = groups if left != groups[0] else groups[::-1]
     is_even = left is None and len(others[0]) == len(crowd)
     odd = [s for members in others for s in members]
-    return [_elsewhere([*others[: MAX_TOLD - 1], crowd], odd, DESYNC if left else cause, is_sure=not is_even)]
+    return [_elsewhere(job, [*others[: MAX_TOLD - 1], crowd], odd, DESYNC if left else cause, is_sure=not is_even)]
 
 
 def _left_loop(groups: list[list[Stuck]]) -> list[Stuck] | None:
@@ -83,24 +84,30 @@ def _number(job: Job, table: GroupTable) -> list[Finding]:
         return []
     if len(groups[0]) == len(groups[1]) and (groups[0][0].op == groups[1][0].op or len(table.stuck) != job.world_size):
         return []
-    return [_elsewhere([groups[1], groups[0]], groups[1], DESYNC, is_sure=False)]
+    return [_elsewhere(job, [groups[1], groups[0]], groups[1], DESYNC, is_sure=False)]
 
 
-def _elsewhere(told: list[list[Stuck]], odd: list[Stuck], cause: str, *, is_sure: bool) -> Finding:
-    """The last of those told is the crowd."""
+def _elsewhere(job: Job, told: list[list[Stuck]], odd: list[Stuck], cause: str, *, is_sure: bool) -> Finding:
+    """The last of those told is the crowd; a rank that says that it left its loop, or what it did, comes first."""
     first, usual, ranks = odd[0], told[-1][0], tuple(sorted(s.rank for s in odd))
+    info = job.ranks.get(first.rank)
+    phase = last_phase(job, info, first.event) if info is not None and len(ranks) == 1 and first.rank else None
+    left = phase if phase is not None and phase.name == "done" else None
     numbers = sorted({s.seq for members in told for s in members if s.seq is not None})
-    number = numbers[0] if len(numbers) == 1 else None  # said once for all, else with each group
-    calls = [{"ranks": [m.rank for m in s], "op": s[0].op, "elements": s[0].numel_in, "number": s[0].seq} for s in told]
-    groups = [Sentence("mismatch.group", call if number is None else {**call, "number": None}) for call in calls]
-    says = {"groups": groups, "number": number}
-    shown = tuple(Exhibit.of_event(members[0].event) for members in told)
+    groups = [Sentence("mismatch.group", _call(members, is_numbered=len(numbers) > 1)) for members in told]
+    says = {"groups": groups, "number": numbers[0] if len(numbers) == 1 else None, "phase": left.says if left else None}
+    shown = [*([left.exhibit] if left else []), *(Exhibit.of_event(members[0].event) for members in told)]
     is_named = is_sure or len(told[0]) < len(told[-1])
     return Finding(
-        "mismatch", cause, Sentence("mismatch.elsewhere", says), shown,
+        "mismatch", left.cause if left else cause, Sentence("mismatch.elsewhere", says), tuple(shown),
         ranks if is_named else (), certainty="certain" if is_sure else "likely", onset=first.event.onset,
         fields={"seq": first.seq, "op": first.op, "other_op": usual.op, "common": usual.numel_in},
     )  # fmt: skip
+
+
+def _call(members: list[Stuck], *, is_numbered: bool) -> dict[str, object]:
+    s, number = members[0], members[0].seq if is_numbered else None
+    return {"ranks": [m.rank for m in members], "op": s.op, "elements": s.numel_in, "number": number}
 
 
 def _is_whole_job(job: Job, table: GroupTable) -> bool:

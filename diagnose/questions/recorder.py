@@ -14,6 +14,7 @@ from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
     from ..recorder.comparison import Divergence, GroupReport
+    from ..recorder.tracks import Side
 
 DESYNC, STRAGGLER = "collective.desync", "collective.straggler"
 CAUSES = {
@@ -61,10 +62,13 @@ def _divergence(report: GroupReport, d: Divergence) -> Finding:
         "usual": d.expected.said() if d.expected else None,
         "odd": odd.said(is_placed=not is_one_place) if odd is not None else None,
     }  # fmt: skip
-    sides = (*d.found, *((d.expected,) if d.expected else ()))
     certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
     return Finding(
         "recorder", CAUSES.get(d.kind, DESYNC), Sentence("recorder.divergence", says),
-        tuple(Exhibit(s.file, s.line, s.entry.text, next(iter(s.ranks), None)) for s in sides),
+        tuple(_exhibit(side) for side in (*d.found, *((d.expected,) if d.expected else ()))),
         () if d.is_ambiguous else d.ranks, certainty=certainty, fields={"seq": d.seq, "kind": d.kind, "pg": report.group},
     )  # fmt: skip
+
+
+def _exhibit(side: Side) -> Exhibit:
+    return Exhibit(side.file, side.line, side.entry.text, side.ranks[0] if side.ranks else None)

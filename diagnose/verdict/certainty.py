@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..catalogue.load import Catalogue
+from ..job.coverage import is_cut
 from ..job.identity_table import GUESSED
 from ..job.job import Job
 from ..lines.cache import tables
@@ -61,16 +62,21 @@ def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[
         yield "rival"
     if job.telling("finished") and not job.context.failed():
         yield "finished"
-    if sum(s.scan.lines for s in job.sources) <= FEW_LINES:
-        yield "few-lines"
-    if root.first is not None and root.first.text.split("\n", 1)[0].rstrip().endswith(("...", "…")):
-        yield "cut-line"
+    yield from _cut(job, root)
 
 
 def _is_of_own_code(root: Candidate) -> bool:
     """Whether the program itself raised it: of what a library raises and no rule knows, the reason may be anything."""
     frames = root.first.traceback.frames if root.first is not None and root.first.traceback is not None else ()
     return bool(frames) and not is_library(frames[-1].file)
+
+
+def _cut(job: Job, root: Candidate) -> Iterator[str]:
+    if sum(s.scan.lines for s in job.sources) <= FEW_LINES:
+        yield "few-lines"
+    first = root.first
+    if first is not None and first.text.split("\n", 1)[0].rstrip().endswith(("...", "…")):
+        yield "cut-line"
 
 
 def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> Iterator[str]:
@@ -81,10 +87,21 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         return
     if not verdict.culprits and blame in ("rank", "shared") and not scope.is_everywhere(job):
         yield "host-only" if verdict.culprit_hosts else "nobody-named"
+    if not verdict.culprits and blame in ("none", "common") and _is_met_by_one_of_many(job, scope, root):
+        yield "one-of-many"
     if verdict.culprits and not scope.passed and (job.world_size or 0) > 1:
         yield "nobody-passed"
+    if verdict.culprits and not scope.passed and is_cut(job.sources):
+        yield "rest-unheard"
     is_felt = any(e.fields.get("at_peer") for e in root.events)  # the other end of the link did it
     if verdict.culprits and (not scope.met or is_felt):
         yield "inferred-rank"
     if verdict.culprits and job.places.world_from in ("", GUESSED) and not scope.passed:
         yield "world-unknown"
+
+
+def _is_met_by_one_of_many(job: Job, scope: Scope, root: Candidate) -> bool:
+    """Whether one rank or file alone shows what is as a rule the same for all, and others are heard."""
+    sources = {e.source for e in root.events}
+    others = any(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
+    return len(scope.met) == 1 and others if scope.met else len(sources) == 1 < len(job.sources)

@@ -7,20 +7,21 @@ others got past it: that host.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
 from ..job.identity_table import GUESSED, HERE
 from ..job.job import CERTIFICATES, Job
-from ..job.process import CRASHES, is_terminated
+from ..job.process import CRASHES, is_sigkill, is_terminated
 from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
 NODE_SIZES = (4, 8, 16)  # GPUs
+LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
 MANY_STACKS = 100  # in which one cause was raised: no line of the program then parts those who waited from them
 RAISED = 1  # the exit code of Python after an exception
@@ -240,13 +241,25 @@ def _first_dead(job: Job, roots: Sequence[Candidate]) -> set[int]:
     said = {e.rank for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES}
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and e.rank not in (None, *said)]
     ends = [e for e in ends if _is_of_same_host(e, root) and (e.source != root.source or (e.line or 0) > (root.line or 0))]
+    ends = _by_kind_of_end(ends, root)
+    ends.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
+    first, others = next(iter(ends), None), ends[1:]
+    return set() if first is None or first.rank is None or _are_alike(first, others) else {first.rank}
+
+
+def _by_kind_of_end(ends: list[Event], root: Event) -> list[Event]:
+    """Of several ends those that fit: of a kill who was killed, of a crash who died by its signal."""
+    if root.rule.tells == "killed":
+        return [e for e in ends if is_sigkill(e)]
+    by_signal = [e for e in ends if e.cause == root.cause]
     raised = [e for e in ends if e.fields.get("exit_code") == RAISED] if root.traceback is not None else []
-    ends = sorted(raised or ends, key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
-    first = next(iter(ends), None)
-    if first is None or first.rank is None:
-        return set()
-    others = [e for e in ends if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
-    return set() if others else {first.rank}
+    return by_signal or raised or ends
+
+
+def _are_alike(first: Event, others: Iterable[Event]) -> bool:
+    """Whether another process of another rank ended in the same way, and not clearly later."""
+    rest = [e for e in others if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
+    return any(first.time is None or e.time is None or e.time - first.time < LEAD_S for e in rest)
 
 
 def _is_of_same_host(end: Event, root: Event) -> bool:
