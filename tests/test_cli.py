@@ -30,6 +30,7 @@ NONSENSE = [
     ([OOM, "--world-size", "0"], "--world-size 0: a job has 1 to"),
     ([OOM, "--since", "yesterday"], "--since yesterday: not a time"),
     (["run"], "run: no command; write it behind `--`"),
+    ([OOM, "--why", ""], "no cause without a name; see"),
     ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
     ([OOM, "--rank", "9"], "--rank 9: no line of the logs is from it; the logs show ranks 0-7"),
     ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),

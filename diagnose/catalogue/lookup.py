@@ -56,7 +56,7 @@ def _has(rule: Rule, frames: list[str]) -> bool | None:
 
 def _frames(text: str) -> list[str]:
     lines = [line[split_prefix(line).end :] for line in text.splitlines()]
-    found = ((read_frame(line), below.strip()) for line, below in zip(lines, [*lines[1:], ""], strict=True))
+    found = ((read_frame(line), below.strip()) for line, below in zip(lines, [*lines[1:], ""], strict=False))
     return [*told_frames([replace(frame, code=code) for frame, code in found if frame])]
 
 
@@ -135,4 +135,5 @@ def no_such_cause(word: str, causes: Collection[str]) -> str:
 
     holding = sorted(c for c in causes if word in c) if word else []
     near = holding if 0 < len(holding) <= NEAR else get_close_matches(word, causes, 1, 0.6)
-    return f"no cause {word}" + (f"; did you mean {', '.join(near)}?" if near else "; see `diagnose rules list`")
+    hint = f"did you mean {', '.join(near)}?" if near else "see `diagnose rules list`"
+    return f"no cause {word or 'without a name'}; {hint}"
