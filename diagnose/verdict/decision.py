@@ -103,7 +103,7 @@ def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
 def _nothing_wrong(job: Job) -> Verdict:
     if job.context.failed() or (torn_source(job.sources) and not job.telling("finished")):
         return Verdict("failed", "unknown")
-    if job.survived or job.earlier:
+    if job.survived or any(e.role in FAILING for e in job.earlier):
         return Verdict("recovered", None)
     finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
     return Verdict("healthy" if finished else "unfinished", None)
