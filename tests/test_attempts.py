@@ -144,7 +144,6 @@ def test_hosts_in_zones_of_their_own_whose_steps_name_no_rank_are_one_job(tmp_pa
 def test_two_runs_that_ended_well_in_one_file_outlived_nothing() -> None:
     run = (
         "#  Rank  0 Group  0 Pid  {pid} on    node-1 device  0 [0x11] NVIDIA A100-SXM4-80GB\n"
-        "           8             2     float     sum      -1    39.14    0.00    0.00      0    37.72    0.00    0.00      0\n"
         "     1048576        262144     float     sum      -1   2546.3    0.41    0.41      0   2563.6    0.41    0.41      0\n"
         "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.205\n"
     )

@@ -84,8 +84,6 @@ def test_whose_clock_is_wrong_an_expired_credential_does_not_tell() -> None:
         assert diagnosis.certainty != "certain" and not diagnosis.culprits
 
 
-# --- A container that did not start is its node's matter: srun's task is only the one for which the node set it up ---
-
 LOST = "nvidia-container-cli: detection error: nvml error: gpu is lost"
 UNKNOWN = "nvidia-container-cli: device error: 3: unknown device"
 HOOK = "[ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1"

@@ -46,8 +46,6 @@ def test_job_without_a_fault_has_no_divergence(is_batched):
     assert {report.verdict for report in reports} == {"consistent"}
 
 
-# --- `diagnose` and PyTorch's torchfrtrace on the same dumps: what the README's table says holds ------------------
-
 README = (Path(__file__).parent.parent / "docs/recorders.md").read_text(encoding="utf-8")
 ROWS = [pytest.param(row, id=row.title) for row in rows()]
 
