@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import jinja2
 import pytest
 
 from diagnose.catalogue import automaton as native
@@ -13,6 +14,7 @@ from diagnose.catalogue import load as catalogue
 from diagnose.catalogue.automaton import Literal, automaton
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
+from diagnose.catalogue.sentences import KeptTemplates
 from diagnose.lines import cache as stored
 from diagnose.lines.cache import KEPT, read_own, write_own
 
@@ -186,3 +188,14 @@ def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch:
     kept.write_bytes(data)
     monkeypatch.setattr(hyperscan, "loadb", lambda *_: pytest.fail("was loaded"))
     assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
+
+
+def test_a_compiled_template_is_kept_when_the_process_ends() -> None:
+    text = "{{ n }} ranks"
+    environment = jinja2.Environment(loader=jinja2.DictLoader({"who": text}), bytecode_cache=(first := KeptTemplates()))
+    environment.get_template("who")
+    assert KeptTemplates().get_bucket(environment, "who", None, text).code is None
+    first._keep()
+
+    assert KeptTemplates().get_bucket(environment, "who", None, text).code is not None
+    assert KeptTemplates().get_bucket(environment, "who", None, "{{ n }} hosts").code is None

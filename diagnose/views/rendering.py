@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue.load import Catalogue
 from ..catalogue.lookup import causes_of
+from ..catalogue.sentences import KEPT_TEMPLATES
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import Say, clip, known, one_line, words
@@ -169,6 +170,7 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=KEPT_TEMPLATES if folder == TEMPLATES else None,
     )
     environment.filters.update((f.__name__, f) for f in FILTERS)
     environment.filters["cell"] = escapes.md  # a `|` would end a cell: it is escaped everywhere
