@@ -11,8 +11,6 @@ from diagnose.report.report import Report
 
 from .told import alive, cause, culprits, told
 
-# --- which attempt an error belongs to, and which of them the job outlived ----------------------------------------
-
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
 IO_ERROR = (
     "[rank1]: Traceback (most recent call last):\n"

@@ -105,9 +105,6 @@ def test_no_text_breaks_out_of_its_node(text):
     assert nodes(page_of("")) == nodes(page_of(text.replace("\n", " ")))
 
 
-# --- in a browser ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def browser():
     program = find_chromium()

@@ -42,8 +42,6 @@ def test_a_configuration_beside_the_logs_sharpens_the_advice(tmp_path: Path) -> 
     assert "the launch asks for 8 processes" in words and "--train_batch_size 252 --micro_train_batch_size 4" in words
 
 
-# --- other numbers, worlds and wordings -----------------------------------------------------------------------------
-
 WORDINGS = (
     "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size {t} != {m} * {a} * {w}",
     "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size \n{t} != {m} * {a} * {w}.0",

@@ -97,8 +97,6 @@ def test_libraries_of_windows_are_left_out_too(tmp_path: Path) -> None:
     assert ["D:\\work\\train.py:12 main"] == places(tmp_path, text)
 
 
-# --- A report's sentences claim no more than is known -------------------------------------------------------------
-
 STORE_FULL = """Traceback (most recent call last):
   File "/home/mei/tune.py", line 12, in <module>
     ref = ray.put(weights)

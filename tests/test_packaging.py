@@ -79,9 +79,6 @@ def test_no_log_or_rule_shows_a_private_home(folder: str) -> None:
     assert [] == [str(p.relative_to(ROOT)) for p in texts if private.search(p.read_bytes())]
 
 
-# --- what the package shows is what it promises -------------------------------------------------------------------
-
-
 def test_what_the_package_shows_is_its_public_names() -> None:
     assert dir(diagnose) == diagnose.__all__ == sorted(diagnose.__all__)
     assert all(getattr(diagnose, name) is not None for name in diagnose.__all__)

@@ -8,8 +8,6 @@ import pytest
 
 from .told import cause, told
 
-# --- A request to Ray that waits, where the cluster's status is all that was copied -------------------------------
-
 STATUS = (
     "======== Autoscaler status: 2024-09-23 01:17:{second:02d}.277326 ========\nNode status\n"
     "---------------------------------------------------------------\nActive:\n 1 ray.head.default\n 1 ray.worker.default\n"

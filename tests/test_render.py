@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from diagnose import Text, diagnose
 from diagnose.advice.statement import Evidence, Fact, FactValue, Notice, Place, RemedyStep, Span
 from diagnose.errors import UsageError
 from diagnose.hooks.config import FORMATS
@@ -154,6 +155,11 @@ def test_a_wait_says_since_when_and_what_was_printed_late():
     page = render(Report(timeline=(waited, late)), width=120)
     assert "Watchdog (waiting since 10:12:04, gave up after 10 min)" in page
     assert "Killed (printed late)" in page
+
+
+def test_the_headline_of_one_rank_alone_invents_no_size_of_the_job():
+    summary = diagnose(Text("[rank3] step 7 loss 2.1\n", name="driver.log")).summary
+    assert ["rank 3" in summary, " of 4" in summary] == [True, False]
 
 
 def test_without_a_cause_the_last_line_of_each_rank_is_shown():

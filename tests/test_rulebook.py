@@ -61,9 +61,6 @@ def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:
     assert [f"{rule.id}: rest_of names no other rule of a block: process.exit-code/unheard-of"] == faults
 
 
-# --- what `diagnose rules test --literals DIR` says of ordinary logs ----------------------------------------------
-
-
 def test_a_literal_that_leads_to_nothing_shows_its_hits_and_none_verified(tmp_path: Path) -> None:
     (tmp_path / "minigo.log").write_text("".join(f"Finished training it {n}/16000 on rank 3\n" for n in range(300)))
     row = next(x for x in literal_costs(load_rules(), tmp_path) if x.startswith("Finished training"))

@@ -168,9 +168,6 @@ def test_a_scan_survives_its_json(lines: list[bytes]) -> None:
     assert scan_to_json(scan_from_json(written.encode("utf-8", "surrogatepass"), "x")) == written
 
 
-# --- a naive reader ---------------------------------------------------------------------------------------------
-
-
 def naive(lines: Sequence[bytes]) -> set[tuple[str, int]]:
     """Each line rule on each piece of each short line: (rule, line)."""
     found = set()

@@ -105,7 +105,7 @@ def without_verdict(show: Exhibitor) -> str:
         is_alike=len(stops) == 1,
         closed=[e.rank for e in closing(job)],
         ranks=len(job.ranks),
-        world=job.world_size,
+        world=job.world_size if job.places.is_world_stated else None,
         files=len(job.sources),
         **suspect(job),
     )
