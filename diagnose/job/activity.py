@@ -87,9 +87,10 @@ def _is_over(job: Job, doing: Event) -> bool:
     for first, last in source.scan.opened().progress.values():
         if last.line > at:
             own = [x for x in source.lines({first.line, last.line}) if x.prefix.rank in (None, doing.rank)]
-            bars = {(x.number, bar[1]) for x in own if (bar := _BAR.search(x.raw))}
-            is_same = first.line < at and len({total for _, total in bars}) == 1
-            if own and (not bars or is_same or doing.rule.activity in BARLESS):
+            totals = {x.number: bar[1] for x in own if (bar := _BAR.search(x.raw))}
+            is_same = first.line < at and totals.get(first.line) == totals.get(last.line)
+            is_step = last.line not in totals or is_same or doing.rule.activity in BARLESS
+            if is_step and any(x.number == last.line for x in own):
                 return True
     return False
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of
+from ..job.activity import Phase, last_complaint, last_doing, last_phase, phase_of, wait_for
 from ..job.collectives import (
     GroupTable,
     collective_tables,
@@ -106,17 +106,18 @@ def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo]) -> Finding:
     usual = crowd.first().event
     ranks, waiting = tuple(sorted(i.rank for i in absent)), sorted(crowd.stuck)
     phase = next((p for i in absent if (p := _phase(job, i, usual))), None)
-    shown = [phase.exhibit] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
-    told = [phase.exhibit.event] if phase and phase.exhibit.event else []
+    cause, does, seen = wait_for(phase)
+    shown = seen or (*last_complaint(job, absent[0]), *last_doing(job, absent[0]))
+    told = [x.event for x in seen if x.event is not None]
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)
     is_sure = (
         len(ranks) == 1 and (ranks[0] in job.ranks or _is_told(job)) and (phase is None or phase.name != "other-group")
     )
     certainty: Certainty = "likely" if is_sure else "possible"
-    says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": phase.says if phase else None}
+    says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": does}
     fields = {**usual.fields, "activity": phase.name if phase else None}
     return Finding(
-        "absent", phase.cause if phase else STRAGGLER, Sentence("absent.never-came", says),
+        "absent", cause, Sentence("absent.never-came", says),
         (*shown, Exhibit.of_event(usual)), ranks, certainty=certainty, onset=onset, fields=fields,
     )  # fmt: skip
 
