@@ -38,15 +38,15 @@ def find(job: Job) -> Iterator[Finding]:
     own = [e for e in job.failures() if e.host == peer[1]]
     if not own:
         yield _host(job, said, cause, peer)
-    elif all(e.rule.tells == "exit" and e.cause and e.rank is None and not is_terminated(e) for e in own):
+    elif all(e.rule.tells == "exit" and e.cause and not is_terminated(e) for e in own):
         yield _ended(said, own[0], str(peer[1]))
 
 
 def _ended(said: list[Event], end: Event, host: str) -> Finding:
     """The launcher saw a process of that host end."""
     says = Sentence("lost_peers.ended", {"who": _who(said), "peer": host, **end.fields})
-    shown = exhibits([end, *said])
-    return Finding("lost_peers", str(end.cause), says, shown, hosts=(host,), onset=earliest_onset(said), fields=end.fields)
+    shown, ranks = exhibits([end, *said]), () if end.rank is None else (end.rank,)
+    return Finding("lost_peers", str(end.cause), says, shown, ranks, (host,), onset=earliest_onset(said), fields=end.fields)
 
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
