@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "diagnose"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES, MOST_MODULES, MOST_AT_THE_TOP = 26_874, 183, 8
+MOST_LINES, MOST_MODULES, MOST_AT_THE_TOP = 26_875, 183, 8
 MOST_IN_A_MODULE, MOST_IN_A_FUNCTION, MOST_QUESTIONS = 300, 40, 16
 ONE_CONSTRUCTION = {"build_view"}  # a single call with one argument a line
 

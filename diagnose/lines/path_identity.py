@@ -54,7 +54,6 @@ class PathIdentity:
     kind: str | None = None
 
 
-@lru_cache(1 << 15)  # asked where a file is opened and where ranks are placed
 def identity_from_path(name: str) -> PathIdentity:
     """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
     path = _with_slashes(name)
